@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class McpapiConfig(AppConfig):
+    name = "mcpapi"
+    verbose_name = "MCP"

@@ -1,0 +1,204 @@
+"""The one settings file. Each knob is read once, from the environment, with a default that works on a laptop.
+
+docs/configuration.md lists them all; tests/test_docs.py compares the two.
+Reading settings never creates or changes a file of the vault.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import environ
+
+from synapse import __version__
+from vault.identity import read_vault_id
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+VERSION = __version__
+env = environ.Env()
+
+# --- the vault ---------------------------------------------------------------------------------
+SYNAPSE_DATA = Path(env.str("SYNAPSE_DATA", default=str(BASE_DIR / "var"))).expanduser().absolute()
+SYNAPSE_VAULT = Path(env.str("SYNAPSE_VAULT", default=str(SYNAPSE_DATA / "vault"))).expanduser().absolute()
+SYNAPSE_EXCLUDE: list[str] = env.list("SYNAPSE_EXCLUDE", default=[])
+SYNAPSE_WRITE_DIRS: list[str] = env.list("SYNAPSE_WRITE_DIRS", default=["wiki"])
+SYNAPSE_READ_ONLY = env.bool("SYNAPSE_READ_ONLY", default=False)
+SYNAPSE_MAX_PAGE_BYTES = env.int("SYNAPSE_MAX_PAGE_BYTES", default=5_000_000)
+SYNAPSE_SETTLE_SECONDS = env.float("SYNAPSE_SETTLE_SECONDS", default=0.2)
+SYNAPSE_HISTORY_DAYS = env.int("SYNAPSE_HISTORY_DAYS", default=30)
+
+# --- the web server ----------------------------------------------------------------------------
+DEBUG = env.bool("SYNAPSE_DEBUG", default=False)
+SYNAPSE_HOST = env.str("SYNAPSE_HOST", default="127.0.0.1")
+SYNAPSE_PORT = env.int("SYNAPSE_PORT", default=8000)
+SYNAPSE_PUBLIC_URL = env.str("SYNAPSE_PUBLIC_URL", default="")
+SYNAPSE_ALLOWED_HOSTS: list[str] = env.list("SYNAPSE_ALLOWED_HOSTS", default=[])
+SYNAPSE_ALLOWED_ORIGINS: list[str] = env.list("SYNAPSE_ALLOWED_ORIGINS", default=[])
+SYNAPSE_LOG_LEVEL = env.str("SYNAPSE_LOG_LEVEL", default="INFO")
+
+# --- agents ------------------------------------------------------------------------------------
+MCP_REMOTE_WRITE_ENABLED = env.str("MCP_REMOTE_WRITE_ENABLED", default="false").lower()
+MCP_AUTH_TOKEN = env.str("MCP_AUTH_TOKEN", default="")
+
+
+def _owner_only(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _secret_key() -> str:
+    """SYNAPSE_SECRET_KEY, else a key made once and kept beside the index, readable by its owner only."""
+    given = env.str("SYNAPSE_SECRET_KEY", default="")
+    if given:
+        return given
+    kept = SYNAPSE_DATA / "secret-key"
+    try:
+        return kept.read_text(encoding="ascii").strip()
+    except OSError:
+        made = secrets.token_urlsafe(50)
+    try:
+        SYNAPSE_DATA.mkdir(parents=True, exist_ok=True)
+        with open(kept, "x", encoding="ascii", opener=_owner_only) as file:
+            file.write(made)
+    except FileExistsError:
+        return kept.read_text(encoding="ascii").strip()
+    except OSError:
+        pass  # a disk that can't be written: the key lasts as long as this process
+    return made
+
+
+SECRET_KEY = _secret_key()
+
+_public = urlsplit(SYNAPSE_PUBLIC_URL)
+_LOOPBACK = ["localhost", "127.0.0.1", "[::1]"]
+ALLOWED_HOSTS = [*_LOOPBACK, *SYNAPSE_ALLOWED_HOSTS, *([_public.hostname] if _public.hostname else [])]
+CSRF_TRUSTED_ORIGINS = [
+    *SYNAPSE_ALLOWED_ORIGINS,
+    *([f"{_public.scheme}://{_public.netloc}"] if _public.hostname else []),
+]
+_https = _public.scheme == "https"
+
+# --- Django ------------------------------------------------------------------------------------
+INSTALLED_APPS = [
+    "unfold",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "vault.apps.VaultConfig",
+    "wiki.apps.WikiConfig",
+    "mcpapi.apps.McpapiConfig",
+    "synapse.apps.SynapseConfig",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+APPEND_SLASH = False  # every path is routed with and without its slash; a redirect would lose a POST body
+ROOT_URLCONF = "synapse.urls"
+ASGI_APPLICATION = "synapse.asgi.application"
+TEMPLATES: list[dict[str, Any]] = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+# The SQLite index of a vault lies in a folder named after the vault's id, so another root is another index.
+VAULT_ID = read_vault_id(SYNAPSE_VAULT, SYNAPSE_DATA)
+_index = SYNAPSE_DATA / (VAULT_ID or "no-vault") / "index.sqlite3"
+_SQLITE: dict[str, Any] = {
+    "transaction_mode": "IMMEDIATE",  # a deferred transaction that turns into a write fails at once under load
+    "timeout": 20,
+    "init_command": (
+        "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;PRAGMA foreign_keys=ON;"
+        "PRAGMA temp_store=MEMORY;PRAGMA cache_size=-32768;"
+    ),
+}
+if env.str("DATABASE_URL", default=""):
+    _default: dict[str, Any] = dict(env.db_url("DATABASE_URL"))
+    if _default["ENGINE"] == "django.db.backends.postgresql":
+        _default["CONN_MAX_AGE"] = 60
+        _default["CONN_HEALTH_CHECKS"] = True
+else:
+    _default = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(_index)}
+if _default["ENGINE"] == "django.db.backends.sqlite3":
+    _default["OPTIONS"] = _SQLITE
+DATABASES = {"default": _default}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+STATIC_URL = "/static/"
+STATIC_ROOT = SYNAPSE_DATA / "static"
+WHITENOISE_USE_FINDERS = True
+
+X_FRAME_OPTIONS = "DENY"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _https
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if _https else None
+SECURE_HSTS_SECONDS = 31_536_000 if _https else 0
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * SYNAPSE_MAX_PAGE_BYTES
+
+REST_FRAMEWORK: dict[str, Any] = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "wiki.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["wiki.authentication.HasScope"],
+    "DEFAULT_PARSER_CLASSES": ["wiki.api.parsers.StrictJSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "wiki.api.exceptions.envelope_handler",
+    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+}
+SPECTACULAR_SETTINGS: dict[str, Any] = {
+    "TITLE": "Synapse",
+    "DESCRIPTION": "A wiki that an AI agent keeps and a person steers.",
+    "VERSION": VERSION,
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+}
+UNFOLD: dict[str, Any] = {"SITE_TITLE": "Synapse", "SITE_HEADER": "Synapse", "SHOW_HISTORY": False}
+
+LOGGING: dict[str, Any] = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"()": "synapse.logs.JsonLineFormatter"}},
+    # stderr: on stdio nothing but the protocol may reach stdout
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": SYNAPSE_LOG_LEVEL},
+}

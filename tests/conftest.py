@@ -1,0 +1,74 @@
+"""Shared fixtures: each test has a vault of its own in a temporary folder, never the user's."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+# Before Django reads its settings: a test run never sees the vault, data or secrets of the person who starts it.
+_HOME = tempfile.mkdtemp(prefix="synapse-tests-")
+for _name in [name for name in os.environ if name.startswith(("SYNAPSE_", "MCP_"))]:
+    if not _name.startswith("SYNAPSE_TEST_"):
+        del os.environ[_name]
+os.environ["SYNAPSE_DATA"] = str(Path(_HOME) / "data")
+os.environ["SYNAPSE_VAULT"] = str(Path(_HOME) / "vault")
+os.environ["SYNAPSE_SECRET_KEY"] = "only-for-tests-only-for-tests-only-for-tests"
+os.environ["SYNAPSE_LOG_LEVEL"] = "WARNING"
+if not os.environ.get("SYNAPSE_TEST_DATABASE_URL"):
+    os.environ.pop("DATABASE_URL", None)
+else:
+    os.environ["DATABASE_URL"] = os.environ["SYNAPSE_TEST_DATABASE_URL"]
+
+import pytest  # noqa: E402
+
+SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
+
+
+@dataclass
+class VaultFolder:
+    """A vault on disk that a test fills by hand, as a person with an editor would."""
+
+    root: Path
+
+    def write(self, path: str, text: str | bytes) -> Path:
+        """Write a file below the root, making its folders."""
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode() if isinstance(text, str) else text)
+        return file
+
+    def read(self, path: str) -> bytes:
+        return (self.root / path).read_bytes()
+
+    def files(self) -> list[str]:
+        """All files below the root but those of .synapse, sorted."""
+        found = (file.relative_to(self.root) for file in self.root.rglob("*") if file.is_file())
+        return sorted(str(path) for path in found if path.parts[0] != ".synapse")
+
+
+@pytest.fixture
+def vault_folder(tmp_path: Path, settings) -> Iterator[VaultFolder]:  # type: ignore[no-untyped-def]
+    """An empty vault (raw/sources, wiki/) with an id, named by the settings for the length of the test."""
+    from vault.current import current_vault, forget_vault
+
+    root = tmp_path / "vault"
+    (root / "raw" / "sources").mkdir(parents=True)
+    (root / "wiki").mkdir()
+    settings.SYNAPSE_VAULT = root
+    settings.SYNAPSE_DATA = tmp_path / "data"
+    settings.SYNAPSE_DATA.mkdir()
+    forget_vault()
+    current_vault().ensure_id()
+    yield VaultFolder(root)
+    forget_vault()
+
+
+@pytest.fixture
+def shared() -> Path:
+    """The folder with cases and vaults that is not part of the project; tests on it skip where it is absent."""
+    if not SHARED.is_dir():
+        pytest.skip("the shared cases are not on this machine")
+    return SHARED

@@ -1,0 +1,1 @@
+"""Edges between pages, kept incrementally and only ever read at look-up."""

@@ -1,0 +1,286 @@
+"""The index of the vault: rows that can be rebuilt from its files at any time.
+
+Text that comes from files (titles, paths, targets) is stored NFC-normalised
+for look-up in the ``*_key`` columns (:mod:`vault.links`), while ``path`` keeps the bytes on disk so that
+opening works. Deletions are soft: ``deleted_at`` is set and the row revives
+when a file comes back under the same id.
+"""
+
+from __future__ import annotations
+
+import uuid
+
+from django.contrib.auth.models import User
+from django.db import models
+from django.db.models import F, Q
+
+
+class PageType(models.TextChoices):
+    """The five kinds of page that an agent may write."""
+
+    ENTITY = "entity"
+    CONCEPT = "concept"
+    SOURCE = "source"
+    SYNTHESIS = "synthesis"
+    COMPARISON = "comparison"
+
+
+class PageQuerySet(models.QuerySet["Page"]):
+    """Reads of pages, chainable."""
+
+    def live(self) -> PageQuerySet:
+        """Pages whose file is in the vault."""
+        return self.filter(deleted_at__isnull=True)
+
+    def listed(self) -> PageQuerySet:
+        """Live pages that search, lists and the graph show: reserved ones left out."""
+        return self.live().filter(reserved=False)
+
+
+class Page(models.Model):
+    """A Markdown page of the vault (any ``.md`` outside raw/, dot folders and SYNAPSE_EXCLUDE)."""
+
+    uid = models.UUIDField("id", unique=True, default=uuid.uuid4, editable=False)
+    path = models.TextField(help_text="vault-relative path as on disk")
+    path_key = models.TextField(db_index=True, help_text="vault.links.path_key(path)")
+    name_key = models.TextField(db_index=True, help_text="vault.links.name_key(path)")
+    title = models.TextField(db_index=True, help_text="NFC")
+    title_key = models.TextField(db_index=True, help_text="vault.links.text_key(title)")
+    type = models.CharField(max_length=12, choices=PageType.choices, null=True, blank=True, db_index=True)
+    lang = models.CharField(max_length=16, blank=True, default="")
+    summary = models.TextField(blank=True, default="", help_text="first sentence, at most 240 characters")
+    frontmatter = models.JSONField(default=dict, blank=True)
+    sources = models.JSONField(default=list, blank=True, help_text="list of strings from frontmatter")
+    flags = models.JSONField(default=list, blank=True, help_text="list of {code, reason}: what is wrong with the file")
+    reserved = models.BooleanField(default=False)
+    words = models.PositiveIntegerField(default=0)
+    content_hash = models.CharField(max_length=64, help_text="sha256 of the file's bytes, hex")
+    size = models.PositiveBigIntegerField(default=0, help_text="bytes")
+    mtime_ns = models.BigIntegerField(default=0)
+    inode = models.PositiveBigIntegerField(default=0)
+    birth_ns = models.BigIntegerField(null=True, blank=True, help_text="where the file system tells")
+    graph_dirty = models.BooleanField(default=False, help_text="its edges wait to be computed again")
+    indexed_at = models.DateTimeField(auto_now=True)
+    deleted_at = models.DateTimeField(null=True, blank=True)
+
+    objects = PageQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["path"]
+        constraints = [
+            models.UniqueConstraint(fields=["path"], condition=Q(deleted_at__isnull=True), name="one_live_page_a_path"),
+        ]
+        indexes = [
+            models.Index(fields=["graph_dirty"], condition=Q(graph_dirty=True), name="page_graph_dirty"),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class Alias(models.Model):
+    """A name that a page gives itself in frontmatter (``aliases``)."""
+
+    page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="aliases")
+    name = models.TextField()
+    key = models.TextField(db_index=True, help_text="vault.links.text_key(name)")
+
+    class Meta:
+        verbose_name_plural = "aliases"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Tag(models.Model):
+    """A tag of a page, from frontmatter or the body, without its ``#``."""
+
+    page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="tags")
+    name = models.TextField()
+    key = models.TextField(db_index=True, help_text="casefolded")
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class FileKind(models.TextChoices):
+    """What a file that is not a page is."""
+
+    SOURCE = "source"
+    CONFLICT = "conflict"
+    ATTACHMENT = "attachment"
+
+
+class File(models.Model):
+    """Any other file of the vault: a link target; hashed when it is a source."""
+
+    path = models.TextField()
+    path_key = models.TextField(db_index=True)
+    name_key = models.TextField(db_index=True)
+    kind = models.CharField(max_length=10, choices=FileKind.choices, default=FileKind.ATTACHMENT)
+    content_hash = models.CharField(max_length=64, blank=True, default="", help_text="sha256 of a source, hex")
+    size = models.PositiveBigIntegerField(default=0)
+    mtime_ns = models.BigIntegerField(default=0)
+    inode = models.PositiveBigIntegerField(default=0)
+    deleted_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["path"]
+        constraints = [models.UniqueConstraint(fields=["path"], name="one_file_a_path")]
+
+    def __str__(self) -> str:
+        return self.path
+
+
+class LinkKind(models.TextChoices):
+    """How a link is written."""
+
+    WIKILINK = "wikilink"
+    EMBED = "embed"
+    MARKDOWN = "markdown"
+    PROPERTY = "property"
+
+
+class LinkState(models.TextChoices):
+    """What a link resolves to; ``pending`` until the scan that found it has resolved it."""
+
+    PENDING = "pending"
+    RESOLVED = "resolved"
+    BY_TITLE = "by_title"
+    BY_ALIAS = "by_alias"
+    AMBIGUOUS = "ambiguous"
+    BROKEN = "broken"
+    SELF = "self"
+
+
+class Link(models.Model):
+    """One link of one page, in the order of its body; property links apart (``kind`` property)."""
+
+    source = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="links")
+    order = models.PositiveIntegerField()
+    kind = models.CharField(max_length=8, choices=LinkKind.choices)
+    embed = models.BooleanField(default=False)
+    text = models.TextField("target", help_text="target as written, without subpath and alias")
+    subpath = models.TextField(blank=True, default="", help_text="from the first '#', with it")
+    alias = models.TextField(null=True, blank=True)
+    property = models.TextField(blank=True, default="", help_text="frontmatter key of a property link, e.g. related.0")
+    name_key = models.TextField(db_index=True, help_text="last segment of the target, as vault.links.name_key")
+    text_key = models.TextField(db_index=True, help_text="whole target, as vault.links.text_key")
+    state = models.CharField(max_length=9, choices=LinkState.choices, default=LinkState.PENDING)
+    target_path = models.TextField(null=True, blank=True, help_text="vault path it leads to, page or file")
+    target = models.ForeignKey(Page, on_delete=models.SET_NULL, null=True, blank=True, related_name="backlinks")
+
+    class Meta:
+        ordering = ["source_id", "order"]
+        indexes = [
+            models.Index(fields=["state"], condition=Q(state="pending"), name="link_pending"),
+        ]
+
+    def __str__(self) -> str:
+        return f"[[{self.text}{self.subpath}]]"
+
+
+class Edge(models.Model):
+    """The weighted tie of two pages with at least one resolved link between them (a.pk < b.pk)."""
+
+    a = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="edges_a")
+    b = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="edges_b")
+    links = models.PositiveIntegerField(help_text="resolved links, both ways")
+    weight = models.FloatField(help_text="wiki.graph.weights")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["a", "b"], name="one_edge_a_pair"),
+            models.CheckConstraint(condition=Q(a__lt=F("b")), name="edge_ordered"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.a_id} - {self.b_id}"
+
+
+class VaultState(models.Model):
+    """The one row (pk 1) that ties this database to a vault and counts its versions."""
+
+    vault_id = models.UUIDField()
+    root = models.TextField()
+    data_version = models.PositiveBigIntegerField(default=0, help_text="bumped once per write or scan that changed something")
+    last_scan = models.JSONField(default=dict, blank=True, help_text="the last finished scan's report")
+    last_scan_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name = verbose_name_plural = "vault state"
+
+    def __str__(self) -> str:
+        return str(self.vault_id)
+
+
+class Scope(models.TextChoices):
+    """What a token may do; each includes the one before."""
+
+    READ = "read"
+    PROPOSE = "propose"
+    WRITE = "write"
+
+
+class Token(models.Model):
+    """A static bearer token. Shown once; only its digest is kept."""
+
+    name = models.CharField(max_length=80)
+    digest = models.CharField(max_length=64, unique=True, help_text="sha256 of the token, hex")
+    prefix = models.CharField(max_length=12, help_text="first characters, to tell tokens apart")
+    scope = models.CharField(max_length=8, choices=Scope.choices, default=Scope.READ)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Audit(models.Model):
+    """Who changed what, through which door."""
+
+    at = models.DateTimeField(auto_now_add=True, db_index=True)
+    actor = models.CharField(max_length=120)
+    door = models.CharField(max_length=12, help_text="rest, mcp-stdio, mcp-http, admin, command, scan")
+    action = models.CharField(max_length=24, help_text="write, delete, move, retitle, restore, …")
+    page_uid = models.UUIDField(null=True, blank=True, db_index=True)
+    path = models.TextField(blank=True, default="")
+    before_hash = models.CharField(max_length=64, blank=True, default="")
+    after_hash = models.CharField(max_length=64, blank=True, default="")
+    detail = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"{self.action} {self.path}"
+
+
+class Job(models.Model):
+    """Work to be done, as a row: a lost message costs delay, never data."""
+
+    kind = models.CharField(max_length=24, help_text="rescan, catalog, …")
+    key = models.CharField(max_length=80, blank=True, default="", help_text="same kind and key: one waiting row")
+    payload = models.JSONField(default=dict, blank=True)
+    run_after = models.DateTimeField()
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    attempts = models.PositiveIntegerField(default=0)
+    outcome = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["kind", "key"], condition=Q(started_at__isnull=True, finished_at__isnull=True), name="one_waiting_job"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.key}".strip()

@@ -1,0 +1,1 @@
+"""Reading the vault into the index."""
