@@ -70,5 +70,8 @@ def vault_folder(tmp_path: Path, settings) -> Iterator[VaultFolder]:  # type: ig
 def shared() -> Path:
     """The folder with cases and vaults that is not part of the project; tests on it skip where it is absent."""
     if not SHARED.is_dir():
-        pytest.skip("the shared cases are not on this machine")
+        reason = "the shared cases are not on this machine"
+        if os.environ.get("SYNAPSE_TEST_REQUIRE_SHARED"):
+            pytest.fail(reason)
+        pytest.skip(reason)
     return SHARED

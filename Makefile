@@ -1,0 +1,66 @@
+# Two commands do all the set-up: `make serve` and `make test`. Each needs only Python 3.11 or newer.
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
+	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+VENV ?= .venv
+BIN := $(VENV)/bin
+MANAGE := $(BIN)/python manage.py
+
+.PHONY: help serve install dev test test-postgres test-slow lint format openapi bench bench-quality clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
+
+$(VENV)/bin/python:
+	@test -n "$(PYTHON)" || { echo "Synapse needs Python 3.11 or newer, and none was found. Install it, or name it: make serve PYTHON=/path/to/python3.11"; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { echo "Python's venv module is missing. On Debian and Ubuntu: apt-get install python3-venv"; rm -rf $(VENV); exit 1; }
+
+$(VENV)/.installed: requirements.txt | $(VENV)/bin/python
+	@echo "Installing Synapse's requirements into $(VENV) …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.txt
+	@touch $@
+
+$(VENV)/.installed-dev: requirements.txt requirements-dev.txt | $(VENV)/bin/python
+	@echo "Installing the requirements of the tests into $(VENV) …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-dev.txt
+	@touch $@ $(VENV)/.installed
+
+install: $(VENV)/.installed  ## make .venv and install what Synapse runs on
+
+dev: $(VENV)/.installed-dev  ## install also what tests and checks need
+
+serve: install  ## set everything up, scan the vault, and serve it on 127.0.0.1:8000
+	@$(MANAGE) serve
+
+test: dev  ## run the tests
+	@$(BIN)/python -m pytest -n auto -m "not slow and not services"
+
+test-postgres: dev  ## run the tests on PostgreSQL (SYNAPSE_TEST_DATABASE_URL, default the local server)
+	@SYNAPSE_TEST_DATABASE_URL=$${SYNAPSE_TEST_DATABASE_URL:-postgres://postgres@127.0.0.1:5432/postgres} \
+		$(BIN)/python -m pytest -n auto -m "not slow"
+
+test-slow: dev  ## run the tests that need more than seconds
+	@$(BIN)/python -m pytest -m slow
+
+lint: dev  ## ruff, mypy, import-linter, Django's checks
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+	@$(MANAGE) check
+	@$(MANAGE) makemigrations --check --dry-run
+
+format: dev  ## let ruff put the code in order
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+openapi: dev  ## write docs/openapi.json from the code
+	@$(MANAGE) spectacular --file docs/openapi.json --format openapi-json --validate --fail-on-warn
+
+bench: dev  ## measure scan, search, read and write, and print a table
+	@$(BIN)/python -m benchmarks
+
+bench-quality: dev  ## search quality over a collection: make bench-quality DATA=<folder>
+	@$(BIN)/python -m benchmarks.quality $(DATA)
+
+clean:  ## remove what was built (never the vault, never var/)
+	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -1,0 +1,40 @@
+"""The one ASGI application: /mcp goes to the MCP transport, everything else to Django."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from django.core.asgi import get_asgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "synapse.settings")
+_django = get_asgi_application()
+
+from mcpapi.http import lifespan, mcp_app  # noqa: E402  (Django must be set up first)
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+
+async def application(scope: Scope, receive: Receive, send: Send) -> None:
+    """Dispatch one connection by its path; the MCP session manager lives as long as the server."""
+    if scope["type"] == "lifespan":
+        await _live(receive, send)
+    elif scope["type"] == "http" and (scope["path"] == "/mcp" or scope["path"].startswith("/mcp/")):
+        await mcp_app(scope, receive, send)
+    elif scope["type"] == "http":
+        await _django(scope, receive, send)
+    elif scope["type"] == "websocket":
+        await send({"type": "websocket.close", "code": 1000})
+
+
+async def _live(receive: Receive, send: Send) -> None:
+    await receive()  # lifespan.startup
+    try:
+        async with lifespan():
+            await send({"type": "lifespan.startup.complete"})
+            await receive()  # lifespan.shutdown
+    finally:
+        await send({"type": "lifespan.shutdown.complete"})

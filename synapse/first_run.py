@@ -1,0 +1,54 @@
+"""What a person gets once, on the first start: a starter vault, an account and a token."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+from django.contrib.auth.models import User
+
+from vault.errors import ErrorCode, SynapseError
+from vault.starter_vault import create_starter
+from wiki.models import Scope, Token
+from wiki.tokens import create_token
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """Shown once on the terminal and never again."""
+
+    username: str
+    password: str
+    token: str
+
+
+def ensure_root() -> bool:
+    """Make the starter vault when no vault is named and none is there; True if it was made.
+
+    Raises ``not_found`` when SYNAPSE_VAULT names a folder that does not exist: a mistyped or unmounted path
+    must not silently become an empty vault.
+    """
+    root: Path = settings.SYNAPSE_VAULT
+    if root.is_dir():
+        return False
+    if os.environ.get("SYNAPSE_VAULT"):
+        raise SynapseError(
+            ErrorCode.NOT_FOUND,
+            f"SYNAPSE_VAULT names {root}, which is not a folder. Mount or correct it, "
+            "or make a new vault there with `manage.py init_vault`.",
+        )
+    create_starter(root)
+    return True
+
+
+def first_credentials() -> Credentials | None:
+    """A superuser and a read token, if the database has no user yet; else None."""
+    if User.objects.exists():
+        return None
+    password = secrets.token_urlsafe(12)
+    User.objects.create_superuser("admin", password=password)
+    token = "" if Token.objects.exists() else create_token(name="first start", scope=Scope.READ)[1]
+    return Credentials("admin", password, token)

@@ -1,0 +1,114 @@
+"""``manage.py serve``: everything one vault needs, in one process."""
+
+from __future__ import annotations
+
+import socket
+import sys
+import threading
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import CommandParser
+
+from synapse.first_run import Credentials, ensure_root, first_credentials
+from vault.current import current_vault
+from vault.history import recover_orphans
+from wiki.binding import check_binding
+from wiki.jobs import JobThread
+from wiki.management.base import SynapseCommand
+from wiki.management.progress import scan_with_progress
+from wiki.startup import ensure_tables, ensure_vault
+from wiki.sync.watching import WatchThread
+
+
+class Command(SynapseCommand):
+    help = "Set up what is missing, scan the vault, serve it over HTTP and watch it for changes."
+    needs_tables = False
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--host", default=settings.SYNAPSE_HOST, help="address to listen on (SYNAPSE_HOST)")
+        parser.add_argument("--port", type=int, default=settings.SYNAPSE_PORT, help="port to listen on (SYNAPSE_PORT)")
+        parser.add_argument("--no-watch", action="store_true", help="don't watch the vault for changes")
+
+    def run(self, *, host: str, port: int, no_watch: bool, **options: Any) -> None:
+        """Prepare, scan, then serve until interrupted."""
+        self._refuse_open_defaults(host)
+        listener = self._listen(host, port)
+        # The socket is held from here on; a restart of this process (a new vault) must give it up first.
+        listener.set_inheritable(False)
+        if ensure_root():
+            self.stdout.write(f"Made a starter vault in {settings.SYNAPSE_VAULT}")
+        ensure_vault()
+        if ensure_tables():
+            self.stdout.write("Made the index's tables")
+        check_binding()
+        if current_vault().writable:
+            for orphan in recover_orphans(current_vault()):
+                self.stdout.write(f"An interrupted save of {orphan['path']} was kept in the history")
+        credentials = first_credentials()
+        report = scan_with_progress(self)
+        self.stdout.write(report.summary())
+        self._say_how_to_connect(host, port, credentials)
+        self._serve(listener, watch=not no_watch)
+
+    def _refuse_open_defaults(self, host: str) -> None:
+        if settings.DEBUG and host not in ("127.0.0.1", "localhost", "::1"):
+            self.fail("SYNAPSE_DEBUG is for this machine only. Unset it, or serve on 127.0.0.1.")
+
+    def _listen(self, host: str, port: int) -> socket.socket:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((host, port))
+        except OSError:
+            self.fail(
+                f"Port {port} on {host} can't be used; another program (perhaps another Synapse) may hold it. "
+                f"Stop that one, or choose another port: SYNAPSE_PORT={port + 1} make serve"
+            )
+        return listener
+
+    def _say_how_to_connect(self, host: str, port: int, credentials: Credentials | None) -> None:
+        shown_host = f"[{host}]" if ":" in host else host
+        base = f"http://{shown_host}:{port}"
+        say = self.stdout.write
+        if credentials:
+            say("\nShown once, keep them:")
+            say(f"  account   {credentials.username}")
+            say(f"  password  {credentials.password}")
+            if credentials.token:
+                say(f"  token     {credentials.token}   (reads only; `manage.py token create` makes others)")
+        token = credentials.token if credentials and credentials.token else "<token>"
+        python, script = sys.executable, settings.BASE_DIR / "manage.py"
+        vault, data = settings.SYNAPSE_VAULT, settings.SYNAPSE_DATA
+        say("\nConnect Claude, on this machine (reads and writes):")
+        say(f'  claude mcp add synapse -e "SYNAPSE_VAULT={vault}" -e "SYNAPSE_DATA={data}" -- "{python}" "{script}" mcp')
+        say("or over HTTP:")
+        say(f'  claude mcp add --transport http synapse {base}/mcp --header "Authorization: Bearer {token}"')
+        say(f"\nAdmin {base}/admin/   API {base}/docs   Vault {vault}   (Ctrl-C stops)")
+        self.stdout.flush()
+
+    def _serve(self, listener: socket.socket, *, watch: bool) -> None:
+        import uvicorn
+
+        stop = threading.Event()
+        threads: list[threading.Thread] = [JobThread(stop)]
+        if watch:
+            threads.append(WatchThread(stop))
+        for thread in threads:
+            thread.start()
+        config = uvicorn.Config(
+            "synapse.asgi:application",
+            log_config=None,
+            access_log=False,  # a query string may hold what should not be kept
+            server_header=False,
+            proxy_headers=bool(settings.SYNAPSE_PUBLIC_URL),
+            timeout_graceful_shutdown=5,
+            h11_max_incomplete_event_size=65_536,
+        )
+        try:
+            uvicorn.Server(config).run(sockets=[listener])
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join(timeout=5)
