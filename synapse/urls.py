@@ -11,3 +11,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("wiki.urls")),
     path("", RedirectView.as_view(url="/admin/", permanent=False)),
 ]
+
+handler400 = "wiki.api.exceptions.bad_request"
+handler403 = "wiki.api.exceptions.permission_denied"
+handler404 = "wiki.api.exceptions.not_found"
+handler500 = "wiki.api.exceptions.server_error"

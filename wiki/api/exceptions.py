@@ -1,0 +1,119 @@
+"""Turning failures into the one envelope, in REST views and where Django answers by itself."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from django.core.exceptions import PermissionDenied, RequestDataTooBig
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.views import defaults
+from rest_framework import exceptions as drf
+from rest_framework.response import Response
+from rest_framework.views import set_rollback
+
+from vault.errors import ErrorCode, SynapseError
+
+logger = logging.getLogger(__name__)
+
+_BY_CLASS: list[tuple[type[Exception], ErrorCode, str]] = [
+    (drf.NotAuthenticated, ErrorCode.UNAUTHENTICATED, "Send a token as `Authorization: Bearer …`, or log in."),
+    (drf.AuthenticationFailed, ErrorCode.UNAUTHENTICATED, "The token or session is not valid."),
+    (drf.PermissionDenied, ErrorCode.FORBIDDEN, "The token or account may not do this. It needs a wider scope."),
+    (PermissionDenied, ErrorCode.FORBIDDEN, "The token or account may not do this. It needs a wider scope."),
+    (drf.ParseError, ErrorCode.MALFORMED_BODY, "The body can't be read. Send one JSON object."),
+    (drf.UnsupportedMediaType, ErrorCode.UNSUPPORTED_MEDIA_TYPE, "Send the body as plain application/json."),
+    (drf.NotAcceptable, ErrorCode.NOT_ACCEPTABLE, "Only application/json is served here."),
+    (drf.MethodNotAllowed, ErrorCode.METHOD_NOT_ALLOWED, "This address does not take that method."),
+    (drf.NotFound, ErrorCode.NOT_FOUND, "There is nothing at this address."),
+    (Http404, ErrorCode.NOT_FOUND, "There is nothing at this address."),
+    (drf.Throttled, ErrorCode.RATE_LIMITED, "Too many calls. Wait as long as Retry-After says."),
+    (RequestDataTooBig, ErrorCode.PAYLOAD_TOO_LARGE, "The body is too large."),
+]
+
+
+def _field_error(error: drf.ValidationError) -> SynapseError:
+    """A serializer's complaints as one envelope: the fields and what is wrong with each."""
+    detail = error.get_full_details()
+    fields: dict[str, str] = {}
+    codes: set[str] = set()
+    for name, problems in detail.items() if isinstance(detail, dict) else [("body", detail)]:
+        first: Any = problems
+        while isinstance(first, list) and first:
+            first = first[0]
+        if isinstance(first, dict) and "message" not in first:
+            first = {"message": "Something inside is not valid.", "code": "invalid"}
+        fields[name] = str(first["message"]) if isinstance(first, dict) else str(first)
+        codes.add(str(first["code"]) if isinstance(first, dict) else "invalid")
+    if codes == {"required"}:
+        code = ErrorCode.MISSING_REQUIRED_PARAMS
+    elif codes & {"invalid", "not_a_list", "not_a_dict"}:
+        code = ErrorCode.INVALID_PARAM_TYPE
+    else:
+        code = ErrorCode.INVALID_PARAM_VALUE
+    names = ", ".join(sorted(fields))
+    return SynapseError(code, f"These parameters are missing or wrong: {names}. `fields` says what is expected.", fields=fields)
+
+
+def as_synapse_error(error: Exception) -> SynapseError | None:
+    """The catalog's error for an exception of Django or DRF; None when it is nobody's fault but ours."""
+    if isinstance(error, SynapseError):
+        return error
+    if isinstance(error, drf.ValidationError):
+        return _field_error(error)
+    for kind, code, sentence in _BY_CLASS:
+        if isinstance(error, kind):
+            return SynapseError(code, sentence)
+    return None
+
+
+def envelope_handler(error: Exception, context: dict[str, Any]) -> Response:
+    """DRF's exception handler: every failure answers the envelope; what is unforeseen is logged and says nothing."""
+    known = as_synapse_error(error)
+    if known is None:
+        logger.exception("unforeseen failure in %s", type(context.get("view")).__name__)
+        known = SynapseError(ErrorCode.INTERNAL_ERROR, "Something went wrong here. The server's log has the place.")
+    set_rollback()
+    response = Response(known.envelope(), status=known.status)
+    if known.status == 401:
+        response["WWW-Authenticate"] = 'Bearer realm="synapse"'
+    if isinstance(error, drf.Throttled) and error.wait is not None:
+        response["Retry-After"] = str(int(error.wait) + 1)
+    if isinstance(error, drf.MethodNotAllowed) and (view := context.get("view")) is not None:
+        response["Allow"] = ", ".join(view.allowed_methods)
+    return response
+
+
+def _plain(code: ErrorCode, sentence: str) -> JsonResponse:
+    error = SynapseError(code, sentence)
+    return JsonResponse(error.envelope(), status=error.status)
+
+
+def _for_a_person(request: HttpRequest) -> bool:
+    return request.path.startswith("/admin")
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's 404 outside any view."""
+    if _for_a_person(request):
+        return defaults.page_not_found(request, exception)
+    return _plain(ErrorCode.NOT_FOUND, "There is nothing at this address. /docs lists what there is.")
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's 400: a Host it does not serve, or a request it can't read."""
+    return _plain(ErrorCode.MALFORMED_BODY, "The request can't be read, or asks for a host that is not served here.")
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's 403 outside REST views."""
+    if _for_a_person(request):
+        return defaults.permission_denied(request, exception)
+    return _plain(ErrorCode.FORBIDDEN, "The token or account may not do this.")
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Django's 500 outside REST views."""
+    if _for_a_person(request):
+        return defaults.server_error(request)
+    return _plain(ErrorCode.INTERNAL_ERROR, "Something went wrong here. The server's log has the place.")

@@ -1,0 +1,84 @@
+"""Who is calling, and what they may do: bearer tokens and sessions, for REST and MCP alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from vault.errors import ErrorCode, SynapseError
+from wiki.models import Scope, Token
+from wiki.tokens import find_token
+
+_ORDER = [Scope.READ, Scope.PROPOSE, Scope.WRITE]
+
+
+@dataclass(frozen=True)
+class TokenUser:
+    """Stands where Django expects a user, for a caller that shows a token."""
+
+    token: Token
+    is_authenticated: bool = True
+    is_active: bool = True
+    is_staff: bool = False
+
+    @property
+    def pk(self) -> str:
+        return f"token:{self.token.pk}"
+
+
+class TokenAuthentication(BaseAuthentication):
+    """``Authorization: Bearer <token>``. A token in a query string is never looked at."""
+
+    def authenticate(self, request: Request) -> tuple[Any, Token] | None:
+        """The token's stand-in user and the token; None when the header is absent (a session may do)."""
+        scheme, _, raw = get_authorization_header(request).partition(b" ")
+        if scheme.lower() != b"bearer":
+            return None
+        token = find_token(raw.strip().decode("latin-1"))
+        if token is None:
+            raise SynapseError(
+                ErrorCode.UNAUTHENTICATED,
+                "The token is not known, has expired or was revoked. Make one with `manage.py token create`.",
+            )
+        return TokenUser(token), token
+
+    def authenticate_header(self, request: Request) -> str:
+        """What a 401 tells the caller to send."""
+        return 'Bearer realm="synapse"'
+
+
+def scopes_of(user: AbstractBaseUser | AnonymousUser | TokenUser | Any) -> frozenset[Scope]:
+    """The scopes a caller has: a token's (each includes those before it), else a person's.
+
+    Any active person reads; staff who may change pages also propose and write.
+    """
+    if isinstance(user, TokenUser):
+        return frozenset(_ORDER[: _ORDER.index(Scope(user.token.scope)) + 1])
+    if not (user and user.is_authenticated and user.is_active):
+        return frozenset()
+    if user.is_staff and user.has_perm("wiki.change_page"):
+        return frozenset(_ORDER)
+    return frozenset({Scope.READ})
+
+
+def actor_name(user: Any) -> str:
+    """How a caller is named in history and audit."""
+    return f"token:{user.token.name}" if isinstance(user, TokenUser) else f"user:{user.get_username()}"
+
+
+class HasScope(BasePermission):
+    """Reading needs ``read``; any other method ``write``, unless the view's ``scopes`` names another by action."""
+
+    message = "This needs a scope that the caller does not have."
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        """Whether the caller has the scope that this view and method need."""
+        named: dict[str, Scope] = getattr(view, "scopes", {})
+        default = Scope.READ if request.method in ("GET", "HEAD", "OPTIONS") else Scope.WRITE
+        return named.get(getattr(view, "action", "") or "", default) in scopes_of(request.user)
