@@ -1,0 +1,158 @@
+"""Static bearer tokens: made, found and revoked.
+
+A token is 256 random bits shown once; the database keeps its SHA-256 only. The
+digest needs no salt or stretching, because what it hides can't be guessed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import logging
+import re
+import secrets
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.contrib.auth.models import User
+from django.db import DatabaseError, connection
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from vault.errors import ErrorCode, SynapseError
+from wiki.models import Scope, Token
+
+PREFIX: Final = "syn_"
+_FORM = re.compile(r"syn_[A-Za-z0-9_-]{43}")
+_SHOWN_CHARACTERS: Final = 12
+_RANK: Final = {scope.value: rank for rank, scope in enumerate((Scope.READ, Scope.PROPOSE, Scope.WRITE))}
+
+logger = logging.getLogger(__name__)
+
+
+def includes(scope: str, wanted: str) -> bool:
+    """True if ``scope`` allows what ``wanted`` allows: read, propose and write include each the one before."""
+    return _RANK.get(scope, -1) >= _RANK[wanted]
+
+
+def digest_of(raw: str) -> str:
+    """What the database keeps of a token: SHA-256, hex."""
+    return hashlib.sha256(raw.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def create_token(
+    *, name: str, scope: str = Scope.READ, expires: datetime | None = None, user: User | None = None
+) -> tuple[Token, str]:
+    """Make a token; returns its row and the token itself, which can't be had again.
+
+    Raises ``invalid_param_value`` for a name that is blank, not printable or over 80 characters; for an
+    unknown scope; and for an ``expires`` that is past.
+    """
+    name = name.strip()
+    if not name or len(name) > 80 or not name.isprintable():
+        raise SynapseError(ErrorCode.INVALID_PARAM_VALUE, "Give the token a name of 1 to 80 printable characters.")
+    if scope not in _RANK:
+        raise SynapseError(ErrorCode.INVALID_PARAM_VALUE, f"The scope is one of {', '.join(_RANK)}.")
+    if expires is not None and expires <= timezone.now():
+        raise SynapseError(ErrorCode.INVALID_PARAM_VALUE, "The token would have expired already. Name a later time.")
+    raw = PREFIX + secrets.token_urlsafe(32)
+    token = Token.objects.create(
+        name=name, digest=digest_of(raw), prefix=raw[:_SHOWN_CHARACTERS], scope=scope, expires_at=expires, user=user
+    )
+    return token, raw
+
+
+def find_token(raw: str) -> Token | None:
+    """The usable token (neither revoked nor expired, of an active user if it has one) with this text, else None."""
+    if not _FORM.fullmatch(raw):
+        return None
+    digest = digest_of(raw)
+    token = _usable().select_related("user").filter(digest=digest).first()
+    # The index has found it by its digest; this comparison takes the same time wherever two digests differ.
+    if token is None or not hmac.compare_digest(token.digest, digest):
+        return None
+    return token
+
+
+def revoke_token(*, name: str) -> int:
+    """Revoke the tokens of this name, or the one that begins with these characters; how many there were.
+
+    A second call finds none. Lists show the first characters, which tell namesakes apart.
+    """
+    named = Q(name=name) | Q(prefix=name)
+    return Token.objects.filter(named, revoked_at__isnull=True).update(revoked_at=timezone.now())
+
+
+def any_usable() -> bool:
+    """Is there a token somebody could use?"""
+    return _usable().exists()
+
+
+def _usable() -> QuerySet[Token]:
+    now = timezone.now()
+    active = Q(user__isnull=True) | Q(user__is_active=True)
+    return Token.objects.filter(Q(expires_at__isnull=True) | Q(expires_at__gt=now), active, revoked_at__isnull=True)
+
+
+class LastUsed:
+    """When each token was last used: noted in memory on the request path, written by a thread.
+
+    At most one write a minute for a token, and at most ``limit`` tokens remembered between two flushes: what
+    is beyond is dropped and counted, since a lost minute does no harm.
+    """
+
+    def __init__(self, *, limit: int = 1_000, seconds: float = 60) -> None:
+        self.dropped = 0
+        self._limit = limit
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._noted: dict[int, datetime] = {}
+
+    def note(self, token: Token) -> None:
+        """Remember that the token was used now, unless its row says so already. Touches no database."""
+        now = timezone.now()
+        if token.last_used_at is not None and now - token.last_used_at < timedelta(seconds=self._seconds):
+            return
+        with self._lock:
+            if token.pk in self._noted or len(self._noted) < self._limit:
+                self._noted[token.pk] = now
+            else:
+                self.dropped += 1
+
+    def flush(self) -> int:
+        """Write what was noted; how many rows. A database that fails costs the figure, not the caller."""
+        with self._lock:
+            noted, self._noted = self._noted, {}
+        try:
+            for pk, at in noted.items():
+                Token.objects.filter(pk=pk).update(last_used_at=at)
+        except DatabaseError:
+            logger.warning("the last use of %d tokens could not be written", len(noted))
+            return 0
+        return len(noted)
+
+    @contextmanager
+    def running(self, every: float = 5) -> Iterator[None]:
+        """Flush from a thread every so many seconds, and once more at the end."""
+        stop = threading.Event()
+
+        def loop() -> None:
+            while not stop.wait(every):
+                self.flush()
+                connection.close()
+            self.flush()
+            connection.close()
+
+        thread = threading.Thread(target=loop, name="last-used", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            thread.join(timeout=2)
+
+
+last_used = LastUsed()
