@@ -1,8 +1,8 @@
 """The index of the vault: rows that can be rebuilt from its files at any time.
 
-Text that comes from files (titles, paths, targets) is stored NFC-normalised
-for look-up in the ``*_key`` columns (:mod:`vault.links`), while ``path`` keeps the bytes on disk so that
-opening works. Deletions are soft: ``deleted_at`` is set and the row revives
+Text that comes from files (titles, paths, targets) is stored NFC-normalised for look-up in the ``*_key``
+columns (:mod:`vault.links`; cut at 500 characters, since PostgreSQL bounds an index entry), while ``path``
+keeps the name on disk so that opening works. Deletions are soft: ``deleted_at`` is set and the row revives
 when a file comes back under the same id.
 """
 
@@ -42,11 +42,11 @@ class Page(models.Model):
 
     uid = models.UUIDField("id", unique=True, default=uuid.uuid4, editable=False)
     path = models.TextField(help_text="vault-relative path as on disk")
-    path_key = models.TextField(db_index=True, help_text="vault.links.path_key(path)")
-    name_key = models.TextField(db_index=True, help_text="vault.links.name_key(path)")
-    title = models.TextField(db_index=True, help_text="NFC")
-    title_key = models.TextField(db_index=True, help_text="vault.links.text_key(title)")
-    type = models.CharField(max_length=12, choices=PageType.choices, null=True, blank=True, db_index=True)
+    path_key = models.TextField(help_text="vault.links.path_key(path)")
+    name_key = models.TextField(help_text="vault.links.name_key(path)")
+    title = models.TextField(help_text="NFC, at most 500 characters")
+    title_key = models.TextField(help_text="vault.links.text_key(title)")
+    type = models.CharField(max_length=12, choices=PageType.choices, null=True, blank=True)  # noqa: DJ001 - null is "no type"
     lang = models.CharField(max_length=16, blank=True, default="")
     summary = models.TextField(blank=True, default="", help_text="first sentence, at most 240 characters")
     frontmatter = models.JSONField(default=dict, blank=True)
@@ -59,6 +59,7 @@ class Page(models.Model):
     mtime_ns = models.BigIntegerField(default=0)
     inode = models.PositiveBigIntegerField(default=0)
     birth_ns = models.BigIntegerField(null=True, blank=True, help_text="where the file system tells")
+    read_ns = models.BigIntegerField(default=0, help_text="clock when its bytes were read: tells a doubtful mtime")
     graph_dirty = models.BooleanField(default=False, help_text="its edges wait to be computed again")
     indexed_at = models.DateTimeField(auto_now=True)
     deleted_at = models.DateTimeField(null=True, blank=True)
@@ -72,6 +73,12 @@ class Page(models.Model):
         ]
         indexes = [
             models.Index(fields=["graph_dirty"], condition=Q(graph_dirty=True), name="page_graph_dirty"),
+            models.Index(fields=["path_key"], name="page_path_key"),
+            models.Index(fields=["name_key"], name="page_name_key"),
+            models.Index(fields=["title_key"], name="page_title_key"),
+            models.Index(fields=["title"], name="page_title"),
+            models.Index(fields=["type"], name="page_type"),
+            models.Index(fields=["inode"], name="page_inode"),
         ]
 
     def __str__(self) -> str:
@@ -83,10 +90,11 @@ class Alias(models.Model):
 
     page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="aliases")
     name = models.TextField()
-    key = models.TextField(db_index=True, help_text="vault.links.text_key(name)")
+    key = models.TextField(help_text="vault.links.text_key(name)")
 
     class Meta:
         verbose_name_plural = "aliases"
+        indexes = [models.Index(fields=["key"], name="alias_key")]
 
     def __str__(self) -> str:
         return self.name
@@ -97,7 +105,10 @@ class Tag(models.Model):
 
     page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="tags")
     name = models.TextField()
-    key = models.TextField(db_index=True, help_text="casefolded")
+    key = models.TextField(help_text="casefolded")
+
+    class Meta:
+        indexes = [models.Index(fields=["key"], name="tag_key")]
 
     def __str__(self) -> str:
         return self.name
@@ -115,18 +126,23 @@ class File(models.Model):
     """Any other file of the vault: a link target; hashed when it is a source."""
 
     path = models.TextField()
-    path_key = models.TextField(db_index=True)
-    name_key = models.TextField(db_index=True)
+    path_key = models.TextField()
+    name_key = models.TextField()
     kind = models.CharField(max_length=10, choices=FileKind.choices, default=FileKind.ATTACHMENT)
     content_hash = models.CharField(max_length=64, blank=True, default="", help_text="sha256 of a source, hex")
     size = models.PositiveBigIntegerField(default=0)
     mtime_ns = models.BigIntegerField(default=0)
     inode = models.PositiveBigIntegerField(default=0)
+    read_ns = models.BigIntegerField(default=0, help_text="clock when it was looked at")
     deleted_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["path"]
         constraints = [models.UniqueConstraint(fields=["path"], name="one_file_a_path")]
+        indexes = [
+            models.Index(fields=["path_key"], name="file_path_key"),
+            models.Index(fields=["name_key"], name="file_name_key"),
+        ]
 
     def __str__(self) -> str:
         return self.path
@@ -156,24 +172,27 @@ class LinkState(models.TextChoices):
 class Link(models.Model):
     """One link of one page, in the order of its body; property links apart (``kind`` property)."""
 
-    source = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="links")
+    source = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="links", db_index=False)
     order = models.PositiveIntegerField()
     kind = models.CharField(max_length=8, choices=LinkKind.choices)
     embed = models.BooleanField(default=False)
     text = models.TextField("target", help_text="target as written, without subpath and alias")
     subpath = models.TextField(blank=True, default="", help_text="from the first '#', with it")
-    alias = models.TextField(null=True, blank=True)
+    alias = models.TextField(null=True, blank=True)  # noqa: DJ001 - `[[a|]]` has an empty alias, `[[a]]` none
     property = models.TextField(blank=True, default="", help_text="frontmatter key of a property link, e.g. related.0")
-    name_key = models.TextField(db_index=True, help_text="last segment of the target, as vault.links.name_key")
-    text_key = models.TextField(db_index=True, help_text="whole target, as vault.links.text_key")
+    name_key = models.TextField(help_text="last segment of the target, as vault.links.name_key")
+    text_key = models.TextField(help_text="whole target, as vault.links.text_key")
     state = models.CharField(max_length=9, choices=LinkState.choices, default=LinkState.PENDING)
-    target_path = models.TextField(null=True, blank=True, help_text="vault path it leads to, page or file")
+    target_path = models.TextField(null=True, blank=True, help_text="vault path it leads to")  # noqa: DJ001
     target = models.ForeignKey(Page, on_delete=models.SET_NULL, null=True, blank=True, related_name="backlinks")
 
     class Meta:
         ordering = ["source_id", "order"]
         indexes = [
-            models.Index(fields=["state"], condition=Q(state="pending"), name="link_pending"),
+            models.Index(fields=["state"], condition=Q(state="pending") | Q(state="broken"), name="link_open"),
+            models.Index(fields=["source", "order"], name="link_source_order"),
+            models.Index(fields=["name_key"], name="link_name_key"),
+            models.Index(fields=["text_key"], name="link_text_key"),
         ]
 
     def __str__(self) -> str:
@@ -183,7 +202,7 @@ class Link(models.Model):
 class Edge(models.Model):
     """The weighted tie of two pages with at least one resolved link between them (a.pk < b.pk)."""
 
-    a = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="edges_a")
+    a = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="edges_a", db_index=False)
     b = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="edges_b")
     links = models.PositiveIntegerField(help_text="resolved links, both ways")
     weight = models.FloatField(help_text="wiki.graph.weights")
@@ -203,7 +222,10 @@ class VaultState(models.Model):
 
     vault_id = models.UUIDField()
     root = models.TextField()
-    data_version = models.PositiveBigIntegerField(default=0, help_text="bumped once per write or scan that changed something")
+    data_version = models.PositiveBigIntegerField(
+        default=0, help_text="grows with each write or scan that changed something"
+    )
+    scanning = models.BooleanField(default=False, help_text="a scan has written rows and has not finished")
     last_scan = models.JSONField(default=dict, blank=True, help_text="the last finished scan's report")
     last_scan_at = models.DateTimeField(null=True, blank=True)
 
@@ -278,7 +300,9 @@ class Job(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["kind", "key"], condition=Q(started_at__isnull=True, finished_at__isnull=True), name="one_waiting_job"
+                fields=["kind", "key"],
+                condition=Q(started_at__isnull=True, finished_at__isnull=True),
+                name="one_waiting_job",
             ),
         ]
 
