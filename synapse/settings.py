@@ -188,6 +188,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "DESCRIPTION": "A wiki that an AI agent keeps and a person steers.",
     "VERSION": VERSION,
     "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["wiki.authentication.HasScope"],
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from django.urls import path, re_path
+from django.urls import re_path
 from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerView
-from rest_framework.permissions import AllowAny
 
 from wiki.api import views
 from wiki.api.pages import PageViewSet
@@ -32,14 +31,6 @@ urlpatterns = [
     re_path(r"^status/?$", views.StatusView.as_view(), name="status"),
     re_path(r"^health/live/?$", views.LiveView.as_view(), name="live"),
     re_path(r"^health/ready/?$", views.ReadyView.as_view(), name="ready"),
-    path(
-        "openapi.json",
-        SpectacularJSONAPIView.as_view(authentication_classes=[], permission_classes=[AllowAny]),
-        name="openapi",
-    ),
-    re_path(
-        r"^docs/?$",
-        SpectacularSwaggerView.as_view(url_name="openapi", authentication_classes=[], permission_classes=[AllowAny]),
-        name="docs",
-    ),
+    re_path(r"^openapi\.json$", SpectacularJSONAPIView.as_view(), name="openapi"),
+    re_path(r"^docs/?$", SpectacularSwaggerView.as_view(url_name="openapi"), name="docs"),
 ]
