@@ -1,1 +1,6 @@
-"""The one search."""
+"""The one search: what the index knows about words, ranked (:func:`search`)."""
+
+from wiki.search.rows import PageWords
+from wiki.search.words import index_words, remove_words
+
+__all__ = ["PageWords", "index_words", "remove_words"]

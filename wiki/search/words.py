@@ -1,0 +1,31 @@
+"""The words index, whichever database holds it: what sync writes, and ranked candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from types import ModuleType
+from typing import Any
+
+from django.db import connection
+
+from wiki.search import words_postgres, words_sqlite
+from wiki.search.rows import PageWords
+
+
+def engine() -> ModuleType:
+    """The module that speaks to this database's full text."""
+    return words_sqlite if connection.vendor == "sqlite" else words_postgres
+
+
+def index_words(pages: Iterable[PageWords | tuple[Any, ...]]) -> None:
+    """Index the text of pages (rows of :class:`PageWords`), in the caller's transaction; known keys are replaced."""
+    rows = [PageWords(*page) for page in pages]
+    if rows:
+        engine().put(rows)
+
+
+def remove_words(pks: Iterable[int]) -> None:
+    """Take pages out of the words index, in the caller's transaction."""
+    keys = list(pks)
+    if keys:
+        engine().remove(keys)

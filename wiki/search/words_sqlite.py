@@ -1,0 +1,94 @@
+"""Words on SQLite: FTS5 and its bm25."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from django.db import connection
+
+from wiki.search.query import Term
+from wiki.search.rows import PageWords
+from wiki.search.text import clean, shadow
+
+# title, names, body, shadow; docs/benchmarks-search.md has what else was measured
+WEIGHTS: Final = (2.0, 1.0, 1.0, 1.0)
+_IDS_AT_ONCE: Final = 500
+
+
+def put(pages: Iterable[PageWords]) -> None:
+    """Index pages, replacing what was there under their keys."""
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            "INSERT OR REPLACE INTO wiki_words(rowid, title, names, body, shadow) VALUES (%s, %s, %s, %s, %s)",
+            [_row(page) for page in pages],
+        )
+
+
+def _row(page: PageWords) -> tuple[int, str, str, str, str]:
+    title, body = clean(page.title), clean(page.body)
+    names = clean("\n".join((*page.aliases, *page.tags)))
+    # the shadow of a title counts twice, as its words do
+    tokens = [*shadow(title) * 2, *shadow(names), *shadow(body)]
+    return page.pk, title, names, body, " ".join(tokens)
+
+
+def remove(pks: Sequence[int]) -> None:
+    """Take pages out of the index; keys that are not in it are no error."""
+    with connection.cursor() as cursor:
+        cursor.executemany("DELETE FROM wiki_words WHERE rowid = %s", [(pk,) for pk in pks])
+
+
+def match_expression(terms: Iterable[Term]) -> str:
+    """The terms as an FTS5 expression: quoted strings, OR between them, and nothing else."""
+    return " OR ".join(alternative for term in terms for alternative in _alternatives(term))
+
+
+def _alternatives(term: Term) -> list[str]:
+    star = " *" if term.prefix else ""
+    found = [f'"{" ".join(term.tokens)}"{star}']
+    if term.as_written and term.as_written != term.tokens[0]:
+        found.append(f'"{term.as_written}"{star}')
+    return found
+
+
+def ranked(terms: Sequence[Term], limit: int) -> list[tuple[int, float]]:
+    """(page key, score above 0) of the best matches among all indexed pages, best first."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT rowid, rank FROM wiki_words WHERE wiki_words MATCH %s AND rank MATCH %s ORDER BY rank LIMIT %s",
+            [match_expression(terms), _bm25(), limit],
+        )
+        return [(pk, -rank) for pk, rank in cursor.fetchall()]
+
+
+def ranked_within(terms: Sequence[Term], limit: int, sql: str, params: tuple[Any, ...]) -> list[tuple[int, float]]:
+    """As :func:`ranked`, among the pages whose keys ``sql`` selects, equals by path."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT wiki_words.rowid, wiki_words.rank "  # noqa: S608 - made by the ORM
+            "FROM wiki_words JOIN wiki_page ON wiki_page.id = wiki_words.rowid "
+            f"WHERE wiki_words MATCH %s AND rank MATCH %s AND wiki_words.rowid IN ({sql}) "
+            "ORDER BY wiki_words.rank, wiki_page.path LIMIT %s",
+            [match_expression(terms), _bm25(), *params, limit],
+        )
+        return [(pk, -rank) for pk, rank in cursor.fetchall()]
+
+
+def bodies(pks: Sequence[int], chars: int) -> dict[int, tuple[str, str]]:
+    """Page key to its other names and the first ``chars`` characters of its body."""
+    found: dict[int, tuple[str, str]] = {}
+    with connection.cursor() as cursor:
+        for at in range(0, len(pks), _IDS_AT_ONCE):
+            some = pks[at : at + _IDS_AT_ONCE]
+            marks = ", ".join(["%s"] * len(some))
+            cursor.execute(
+                f"SELECT rowid, names, substr(body, 1, %s) FROM wiki_words WHERE rowid IN ({marks})",  # noqa: S608
+                [chars, *some],
+            )
+            found.update((pk, (names, body)) for pk, names, body in cursor.fetchall())
+    return found
+
+
+def _bm25() -> str:
+    return f"bm25({', '.join(map(str, WEIGHTS))})"
