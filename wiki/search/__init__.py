@@ -1,6 +1,8 @@
-"""The one search: what the index knows about words, ranked (:func:`search`)."""
+"""The one search: pages by their words, ranked (:func:`search`), and what sync writes to be found."""
 
+from wiki.search.answer import SearchAnswer, SearchHit
+from wiki.search.retrieval import search
 from wiki.search.rows import PageWords
 from wiki.search.words import index_words, remove_words
 
-__all__ = ["PageWords", "index_words", "remove_words"]
+__all__ = ["PageWords", "SearchAnswer", "SearchHit", "index_words", "remove_words", "search"]

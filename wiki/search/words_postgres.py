@@ -87,28 +87,36 @@ def _one(term: Term) -> str:
     return f"({' <-> '.join(lexemes)})"
 
 
-def ranked(terms: Sequence[Term], limit: int) -> list[tuple[int, float]]:
-    """(page key, score above 0) of the best matches among all indexed pages, best first."""
+def ranked(terms: Sequence[Term], limit: int) -> list[tuple[int, str | None, float]]:
+    """(page key, path, score above 0) of the best matches among all indexed pages, best first.
+
+    The path is None for a page that may not be shown.
+    """
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT page_id, ts_rank(%s::float4[], vector, query, %s) AS score "
-            "FROM wiki_words, CAST(%s AS tsquery) query WHERE vector @@ query ORDER BY score DESC LIMIT %s",
+            "SELECT best.page_id, page.path, best.score FROM (SELECT page_id, "
+            "ts_rank(%s::float4[], vector, query, %s) AS score FROM wiki_words, CAST(%s AS tsquery) query "
+            "WHERE vector @@ query ORDER BY score DESC LIMIT %s) best "
+            "LEFT JOIN wiki_page page ON page.id = best.page_id AND page.deleted_at IS NULL AND NOT page.reserved "
+            'ORDER BY best.score DESC, page.path COLLATE "C"',
             [WEIGHTS, _NORMALISATION, match_expression(terms), limit],
         )
-        return [(pk, score) for pk, score in cursor.fetchall()]
+        found: list[tuple[int, str | None, float]] = cursor.fetchall()
+    return found
 
 
-def ranked_within(terms: Sequence[Term], limit: int, sql: str, params: tuple[Any, ...]) -> list[tuple[int, float]]:
+def ranked_within(terms: Sequence[Term], limit: int, sql: str, params: tuple[Any, ...]) -> list[tuple[int, str, float]]:
     """As :func:`ranked`, among the pages whose keys ``sql`` selects, equals by path."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT page_id, ts_rank(%s::float4[], vector, query, %s) AS score "  # noqa: S608 - made by the ORM
-            "FROM wiki_words JOIN wiki_page ON wiki_page.id = page_id, CAST(%s AS tsquery) query "
+            "SELECT page_id, page.path, ts_rank(%s::float4[], vector, query, %s) AS score "  # noqa: S608 - made by the ORM
+            "FROM wiki_words JOIN wiki_page page ON page.id = page_id, CAST(%s AS tsquery) query "
             f"WHERE vector @@ query AND page_id IN ({sql}) "
-            'ORDER BY score DESC, wiki_page.path COLLATE "C" LIMIT %s',
+            'ORDER BY score DESC, page.path COLLATE "C" LIMIT %s',
             [WEIGHTS, _NORMALISATION, match_expression(terms), *params, limit],
         )
-        return [(pk, score) for pk, score in cursor.fetchall()]
+        found: list[tuple[int, str, float]] = cursor.fetchall()
+    return found
 
 
 def bodies(pks: Sequence[int], chars: int) -> dict[int, tuple[str, str]]:

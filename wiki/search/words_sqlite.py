@@ -52,27 +52,35 @@ def _alternatives(term: Term) -> list[str]:
     return found
 
 
-def ranked(terms: Sequence[Term], limit: int) -> list[tuple[int, float]]:
-    """(page key, score above 0) of the best matches among all indexed pages, best first."""
+def ranked(terms: Sequence[Term], limit: int) -> list[tuple[int, str | None, float]]:
+    """(page key, path, score above 0) of the best matches among all indexed pages, best first.
+
+    The path is None for a page that may not be shown.
+    """
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT rowid, rank FROM wiki_words WHERE wiki_words MATCH %s AND rank MATCH %s ORDER BY rank LIMIT %s",
+            "SELECT best.rowid, page.path, -best.rank FROM (SELECT rowid, rank FROM wiki_words "
+            "WHERE wiki_words MATCH %s AND rank MATCH %s ORDER BY rank LIMIT %s) best "
+            "LEFT JOIN wiki_page page ON page.id = best.rowid AND page.deleted_at IS NULL AND NOT page.reserved "
+            "ORDER BY best.rank, page.path",
             [match_expression(terms), _bm25(), limit],
         )
-        return [(pk, -rank) for pk, rank in cursor.fetchall()]
+        found: list[tuple[int, str | None, float]] = cursor.fetchall()
+    return found
 
 
-def ranked_within(terms: Sequence[Term], limit: int, sql: str, params: tuple[Any, ...]) -> list[tuple[int, float]]:
+def ranked_within(terms: Sequence[Term], limit: int, sql: str, params: tuple[Any, ...]) -> list[tuple[int, str, float]]:
     """As :func:`ranked`, among the pages whose keys ``sql`` selects, equals by path."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT wiki_words.rowid, wiki_words.rank "  # noqa: S608 - made by the ORM
+            "SELECT wiki_words.rowid, wiki_page.path, -wiki_words.rank "  # noqa: S608 - made by the ORM
             "FROM wiki_words JOIN wiki_page ON wiki_page.id = wiki_words.rowid "
             f"WHERE wiki_words MATCH %s AND rank MATCH %s AND wiki_words.rowid IN ({sql}) "
             "ORDER BY wiki_words.rank, wiki_page.path LIMIT %s",
             [match_expression(terms), _bm25(), *params, limit],
         )
-        return [(pk, -rank) for pk, rank in cursor.fetchall()]
+        found: list[tuple[int, str, float]] = cursor.fetchall()
+    return found
 
 
 def bodies(pks: Sequence[int], chars: int) -> dict[int, tuple[str, str]]:

@@ -1,0 +1,126 @@
+"""Why a page was found, and the part of its body that shows it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from wiki.search.query import Term, WordsQuery
+from wiki.search.stemmer import stem
+from wiki.search.text import WORD, fold
+
+SNIPPET_CHARS: Final = 240
+BODY_CHARS: Final = 60_000  # of a body that are looked at for a snippet
+_LEAD: Final = 40  # characters before the first match
+_HITS_A_TERM: Final = 40
+_WORDS_SHOWN: Final = 8
+_SPACE: Final = re.compile(r"\s+")
+
+
+class _SameLengthTable(dict[int, str]):
+    """Code point to one folded character, so that places in the folded text are places in the text."""
+
+    def __missing__(self, code: int) -> str:
+        folded = fold(chr(code))
+        self[code] = folded if len(folded) == 1 else chr(code)
+        return self[code]
+
+
+_SAME_LENGTH: Final = _SameLengthTable()
+
+
+def _folded(text: str) -> str:
+    return text.lower() if text.isascii() else text.translate(_SAME_LENGTH)
+
+
+def why(query: WordsQuery, title: str, names: str, body: str) -> str:
+    """The words of the query that the page has, in the query's order."""
+    text = _folded(f"{title}\n{names}\n{body}")
+    shown: list[str] = []
+    for term in query.terms:
+        already = term.within and any(term.shown in other for other in shown)
+        if not already and term.shown not in shown and next(_places(term, text), None):
+            shown.append(term.shown)
+        if len(shown) == _WORDS_SHOWN:
+            break
+    return f"matched words: {', '.join(shown)}" if shown else "matched words"
+
+
+def snippet(query: WordsQuery, body: str) -> str:
+    """At most 240 characters of the body around the most words of the query, whole words, on one line."""
+    text = _folded(body)
+    found = sorted(
+        (start, end, number)
+        for number, term in enumerate(query.terms)
+        for start, end in _places(term, text, at_most=_HITS_A_TERM)
+    )
+    start = _best_start(found)
+    return _cut(body, max(0, start - _LEAD) if start > _LEAD else 0)
+
+
+def _best_start(found: list[tuple[int, int, int]]) -> int:
+    """Where the window with the most different terms begins; the first of equals."""
+    best, best_count, last = 0, 0, 0
+    inside: dict[int, int] = {}
+    for first in range(len(found)):
+        while last < len(found) and found[last][1] <= found[first][0] + SNIPPET_CHARS - _LEAD:
+            inside[found[last][2]] = inside.get(found[last][2], 0) + 1
+            last += 1
+        count = sum(1 for times in inside.values() if times > 0)
+        if count > best_count:
+            best, best_count = found[first][0], count
+        number = found[first][2]
+        if inside.get(number):
+            inside[number] -= 1
+        last = max(last, first + 1)
+    return best
+
+
+def _cut(body: str, start: int) -> str:
+    """The window as one line, beginning and ending at a space where there is one."""
+    if start:
+        space = _SPACE.search(body, start, start + _LEAD)
+        start = space.end() if space else start
+    end = min(len(body), start + SNIPPET_CHARS)
+    if end < len(body):
+        cut = max(body.rfind(" ", start, end), body.rfind("\n", start, end))
+        end = cut if cut > start + SNIPPET_CHARS // 2 else end
+    line = _SPACE.sub(" ", body[start:end]).strip()
+    return f"{'… ' if start else ''}{line}{' …' if end < len(body) else ''}"
+
+
+def _places(term: Term, text: str, at_most: int = 1) -> Iterator[tuple[int, int]]:
+    """Where a term stands in a folded text; at most so many places, a bounded number of looks."""
+    one_word = len(term.tokens) == 1 and term.shown.isalnum() and not term.within
+    needle = _probe(term.tokens[0]) if one_word else _folded(term.shown)
+    at = text.find(needle)
+    for _ in range(20 * at_most):
+        if at < 0 or at_most == 0:
+            return
+        end = at + len(needle)
+        if term.within:
+            whole = True
+        elif at and text[at - 1].isalnum():
+            whole = False
+        elif one_word:
+            word = WORD.match(text, at)
+            end = word.end() if word else end
+            whole = _same(term, text[at:end])
+        else:
+            whole = True
+        if whole:
+            at_most -= 1
+            yield at, end
+        at = text.find(needle, end)
+
+
+def _probe(token: str) -> str:
+    """The beginning that all words of one stem share (happy and happiness: happ)."""
+    beginning = stem(token)
+    return beginning[:-1] if len(beginning) > 3 and beginning[-1] in "iey" else beginning
+
+
+def _same(term: Term, word: str) -> bool:
+    token = term.tokens[0]
+    return word.startswith(token) if term.prefix else stem(fold(word)) == stem(token)
