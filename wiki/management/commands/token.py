@@ -33,9 +33,9 @@ class Command(SynapseCommand):
         for action in (create, lister, revoke):
             action.add_argument("--json", action="store_true", help="print JSON")
 
-    def run(self, *, action: str, **options: Any) -> None:
+    def run(self, **options: Any) -> None:
         """Do the one action."""
-        {"create": self._create, "list": self._list, "revoke": self._revoke}[action](**options)
+        {"create": self._create, "list": self._list, "revoke": self._revoke}[options["action"]](**options)
 
     def _create(self, *, name: str, scope: str, expires: str, **options: Any) -> None:
         token, raw = create_token(name=name, scope=scope, expires=expiry(expires))
