@@ -1,0 +1,114 @@
+"""A note's prose without its markup: the first sentence, and how many words there are."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import Final
+
+from vault.markdown_blocks import Blocks
+
+SUMMARY_CHARACTERS: Final = 240
+_PARAGRAPHS_TRIED: Final = 20
+_CHARACTERS_READ: Final = 1200
+
+# Han, kana and what else is written without spaces between words.
+_UNSPACED: Final = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]"
+)
+
+_MARKERS: Final = re.compile(
+    r"[ \t]*+(?:>[ \t]?+|[-+*][ \t]++|\d{1,9}[.)][ \t]++|\[\^[^\[\]\s]{1,200}\]:[ \t]*+|\[[ xX]\][ \t]++)*+"
+)
+_NOT_PROSE: Final = re.compile(
+    r"\[![^\[\]]{1,60}\]"  # a callout's first line
+    r"|(?:#[^\s#]++\s*+)++\Z"  # tags only
+    r"|\|"  # a table's row
+    r"|[A-Za-z0-9_-]{1,40}::(?:\s|\Z)"  # an outliner's property
+)
+_TABLE: Final = re.compile(r"[^\n]*+\n[ \t>]*+\|?[ \t]*+:?-++:?[ \t]*+\|[ \t|:-]*+(?:\n|\Z)")
+_BLANK_LINE: Final = re.compile(r"\n[ \t>]*+(?=\n)")
+_DROPPED: Final = re.compile(
+    r"<!--(?:[^<-]|-(?!->))*+-->|</?[a-zA-Z][^<>]*+>|%%[^%]*+%%|!\[\[[^\[\]]*+\]\]|!\[[^\[\]]*+\]\([^()]*+\)"
+    r"|\[\^[^\[\]\s]++\]|(?:(?<=\s)|^)\^[A-Za-z0-9-]++\s*+\Z"
+)
+_WIKILINK: Final = re.compile(r"\[\[([^\[\]|]*+)(?:\|([^\[\]]*+))?\]\]")
+_LINK: Final = re.compile(r"\[([^\[\]]*+)\]\((?:<[^<>]*+>|[^\s()]*+(?:\([^\s()]*+\)[^\s()]*+)*+)(?:\s[^()]*+)?\)")
+_EMPHASIS: Final = re.compile(r"\*++|~~|==|`++|(?<!\w)_++(?=[^\s_])|(?<=[^\s_])_++(?!\w)")
+_ESCAPE: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
+_SENTENCE_END: Final = re.compile("(?<![.!?…])[.!?…]++[\"'»”’)\\]]*+(?=\\s)|[。！？｡]++[」』”’）]*+")
+_ABBREVIATION: Final = re.compile(
+    r"(?:\b(?:Dr|Mr|Mrs|Ms|Prof|St|Sr|Jr|vs|cf|ca|approx|No|Nr|Fig|al|e\.g|i\.e|z\.B|bzw)|(?:^|[\s(.])[^\W\d_])\.\Z"
+)
+
+
+def count_words(text: str) -> int:
+    """Words of a text: what stands between blanks, and each character of a script without spaces by itself."""
+    if text.isascii() or _UNSPACED.search(text) is None:
+        return len(text.split())
+    spaced, characters = _UNSPACED.subn(" ", text)
+    return len(spaced.split()) + characters
+
+
+def summarize(blocks: Blocks) -> str:
+    """The first sentence of the first paragraph of prose, without markup; else of the first list item; else "".
+
+    At most SUMMARY_CHARACTERS characters, cut between words.
+    """
+    for paragraphs in (blocks.prose, blocks.items):
+        for start in paragraphs[:_PARAGRAPHS_TRIED]:
+            sentence = first_sentence(plain_text(_block(blocks, start)))
+            if any(character.isalnum() for character in sentence):
+                return _cut(sentence)
+    return ""
+
+
+def _block(blocks: Blocks, start: int) -> str:
+    """The paragraph at an offset: up to the block or the blank line behind it, or as much as is read of it."""
+    index = bisect_right(blocks.starts, start)
+    end = blocks.starts[index] if index < len(blocks.starts) else len(blocks.text)
+    text = blocks.text[start : min(end, start + _CHARACTERS_READ)]
+    blank = _BLANK_LINE.search(text)
+    return text[: blank.start()] if blank else text
+
+
+def plain_text(block: str) -> str:
+    """One paragraph as a reader sees it, on one line; "" when it is a table."""
+    if "|" in block and _TABLE.match(block):
+        return ""
+    lines = [line[_end_of_markers(line) :] for line in block.split("\n")]
+    text = " ".join(" ".join(line for line in lines if not _NOT_PROSE.match(line)).split())
+    if "[" in text or "<" in text or "%%" in text or "^" in text:
+        text = _DROPPED.sub("", text)
+        text = _LINK.sub(r"\1", _WIKILINK.sub(_shown, text))
+    text = _EMPHASIS.sub("", text)
+    if "\\" in text:
+        text = _ESCAPE.sub(r"\1", text)
+    return " ".join(text.split())
+
+
+def first_sentence(text: str) -> str:
+    """The text up to the first mark that ends a sentence, or all of it."""
+    for match in _SENTENCE_END.finditer(text):
+        if not _ABBREVIATION.search(text, max(0, match.start() - 8), match.end()):
+            return text[: match.end()]
+    return text
+
+
+def _end_of_markers(line: str) -> int:
+    match = _MARKERS.match(line)
+    return match.end() if match else 0
+
+
+def _shown(link: re.Match[str]) -> str:
+    return link[2] or link[1].rstrip("\\").strip("# ")
+
+
+def _cut(sentence: str) -> str:
+    if len(sentence) <= SUMMARY_CHARACTERS:
+        return sentence
+    cut = sentence[: SUMMARY_CHARACTERS - 1]
+    space = cut.rfind(" ")
+    if space > SUMMARY_CHARACTERS // 2:
+        cut = cut[:space]
+    return cut.rstrip(" ,;:-–—(") + "…"
