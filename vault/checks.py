@@ -1,0 +1,194 @@
+"""System checks: what is wrong with the vault's folder or with a knob, and what to do about it.
+
+Checks of knobs carry the tag ``synapse`` too, which each of our commands runs first. Those of the folder do
+not: ``init_vault`` and ``doctor`` must start without one.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.apps import AppConfig
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
+
+from vault.errors import SynapseError
+from vault.identity import STATE, is_writable
+from vault.paths import compile_exclude, is_allowed
+from vault.root import Vault
+
+
+@register("vault", Tags.files)
+def check_root(app_configs: Sequence[AppConfig] | None = None, **kwargs: Any) -> list[CheckMessage]:
+    """E001 to E005, W001 to W003: the folder that SYNAPSE_VAULT names."""
+    root, data = Path(settings.SYNAPSE_VAULT), Path(settings.SYNAPSE_DATA)
+    if not root.exists():
+        return [_missing(root, data)]
+    if not root.is_dir():
+        return [
+            Error(
+                "SYNAPSE_VAULT names something that is not a folder.",
+                hint="Name the vault's root folder.",
+                id="synapse.E002",
+            )
+        ]
+    if not os.access(root, os.R_OK | os.X_OK):
+        return [
+            Error(
+                "The vault's folder can't be read.",
+                hint="Give the user that runs Synapse read access to the folder that SYNAPSE_VAULT names.",
+                id="synapse.E003",
+            )
+        ]
+    return [*_check_state(root, data), *_check_surroundings(root, data)]
+
+
+def _missing(root: Path, data: Path) -> CheckMessage:
+    if root == data / "vault":
+        return Warning(
+            "There is no vault yet.",
+            hint="`make serve` or `manage.py init_vault` makes one; or name yours in SYNAPSE_VAULT.",
+            id="synapse.W001",
+        )
+    return Error(
+        "SYNAPSE_VAULT names a folder that does not exist.",
+        hint="Mount or correct it, or make a new vault there with `manage.py init_vault`.",
+        id="synapse.E001",
+    )
+
+
+def _check_state(root: Path, data: Path) -> list[CheckMessage]:
+    try:
+        state = os.lstat(root / STATE)
+    except OSError:
+        return []  # made by the first scan
+    if not stat.S_ISDIR(state.st_mode):
+        return [
+            Error(
+                "The name .synapse in the vault is a symlink or a file.",
+                hint="Remove it; Synapse makes a folder of its own there.",
+                id="synapse.E004",
+            )
+        ]
+    if not (root / STATE / "vault-id").exists():
+        return []
+    try:
+        _ = Vault(root, data).id
+    except SynapseError as error:
+        return [Error("The vault's id can't be read.", hint=error.message, id="synapse.E005")]
+    return []
+
+
+def _check_surroundings(root: Path, data: Path) -> list[CheckMessage]:
+    found: list[CheckMessage] = []
+    if not is_writable(root):
+        found.append(
+            Warning(
+                "The vault's folder can't be written: pages can be read and searched, but not changed.",
+                hint="Give the user that runs Synapse write access, or set SYNAPSE_READ_ONLY=true to say so.",
+                id="synapse.W002",
+            )
+        )
+    if Path(os.path.realpath(data)).is_relative_to(os.path.realpath(root)):
+        found.append(
+            Warning(
+                "SYNAPSE_DATA lies inside the vault, so the index would be synced and scanned with it.",
+                hint="Name a folder outside of the vault in SYNAPSE_DATA.",
+                id="synapse.W003",
+            )
+        )
+    return found
+
+
+@register("synapse", Tags.security)
+def check_knobs(app_configs: Sequence[AppConfig] | None = None, **kwargs: Any) -> list[CheckMessage]:
+    """E010 to E018: values from the environment that are of the right type and still make no sense."""
+    return [Error(message, hint=hint, id=f"synapse.{number}") for number, message, hint in _wrong_knobs()]
+
+
+def _wrong_knobs() -> list[tuple[str, str, str]]:
+    return [*_wrong_choices(), *_wrong_numbers(), *_wrong_folders(), *_wrong_addresses()]
+
+
+def _wrong_choices() -> list[tuple[str, str, str]]:
+    if settings.MCP_REMOTE_WRITE_ENABLED in ("false", "true", "staged"):
+        return []
+    return [
+        (
+            "E010",
+            "MCP_REMOTE_WRITE_ENABLED has an unknown value.",
+            "Use false (agents only read over HTTP), staged (they propose, a person decides) or true (they write).",
+        )
+    ]
+
+
+def _wrong_numbers() -> list[tuple[str, str, str]]:
+    found = []
+    if not 1 <= settings.SYNAPSE_PORT <= 65535:
+        found.append(("E011", "SYNAPSE_PORT is not a port.", "Use a number from 1 to 65535; 8000 is the default."))
+    if not 0 <= settings.SYNAPSE_SETTLE_SECONDS <= 60:
+        found.append(("E012", "SYNAPSE_SETTLE_SECONDS is out of range.", "Use 0 to 60 seconds; 0.2 is the default."))
+    if not 1000 <= settings.SYNAPSE_MAX_PAGE_BYTES <= 1_000_000_000:
+        found.append(
+            ("E013", "SYNAPSE_MAX_PAGE_BYTES is out of range.", "Use 1000 to 1000000000 bytes; 5000000 is the default.")
+        )
+    if settings.SYNAPSE_HISTORY_DAYS < 30:
+        found.append(
+            ("E014", "SYNAPSE_HISTORY_DAYS is too short.", "Displaced versions are kept for at least 30 days.")
+        )
+    return found
+
+
+def _wrong_folders() -> list[tuple[str, str, str]]:
+    found = []
+    # An entry may end with a slash, as folders are often written.
+    if not all(is_allowed(folder.removesuffix("/")) for folder in settings.SYNAPSE_WRITE_DIRS):
+        found.append(
+            (
+                "E015",
+                "SYNAPSE_WRITE_DIRS holds something that is not a folder of the vault.",
+                "Name folders relative to the vault's root, separated by commas: wiki,notes/agents. "
+                "No `..`, no leading `/`, no dot folder.",
+            )
+        )
+    if any(pattern.strip() and compile_exclude((pattern,)) is None for pattern in settings.SYNAPSE_EXCLUDE):
+        found.append(
+            (
+                "E016",
+                "SYNAPSE_EXCLUDE holds a pattern that names nothing.",
+                "Name folders, files or patterns relative to the vault's root: Archive,templates/*,**/*.draft.md",
+            )
+        )
+    return found
+
+
+def _wrong_addresses() -> list[tuple[str, str, str]]:
+    found = []
+    if settings.SYNAPSE_PUBLIC_URL and not _is_origin(settings.SYNAPSE_PUBLIC_URL.rstrip("/"), path_allowed=True):
+        found.append(
+            ("E017", "SYNAPSE_PUBLIC_URL is not an address.", "Give scheme and host: https://wiki.example.org")
+        )
+    if not all(_is_origin(origin) for origin in settings.SYNAPSE_ALLOWED_ORIGINS):
+        found.append(
+            (
+                "E018",
+                "SYNAPSE_ALLOWED_ORIGINS holds something that is not an origin.",
+                "Give scheme, host and, if need be, port, without a path: https://wiki.example.org:8443",
+            )
+        )
+    return found
+
+
+def _is_origin(text: str, *, path_allowed: bool = False) -> bool:
+    try:
+        parts = urlsplit(text)
+        _ = parts.port
+    except ValueError:
+        return False
+    bare = path_allowed or not (parts.path or parts.query or parts.fragment)
+    return parts.scheme in ("http", "https") and bool(parts.hostname) and bare

@@ -12,12 +12,13 @@ import ctypes
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import Enum
 from functools import cache
 from typing import Final
 
 from vault.errors import ErrorCode, SynapseError
+from vault.exchange import sync_folder
 
 # O_NONBLOCK: opening a FIFO must not wait for a writer. O_NOCTTY: nor may a terminal become ours.
 READ_FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NOCTTY
@@ -45,8 +46,11 @@ class _OpenHow(ctypes.Structure):
 
 
 @cache
-def _libc() -> ctypes.CDLL:
-    return ctypes.CDLL(None, use_errno=True)
+def _syscall() -> Callable[..., int]:
+    call = ctypes.CDLL(None, use_errno=True).syscall
+    call.restype = ctypes.c_long
+    call.argtypes = [ctypes.c_long, ctypes.c_int, ctypes.c_char_p, ctypes.POINTER(_OpenHow), ctypes.c_size_t]
+    return call
 
 
 @cache
@@ -81,13 +85,7 @@ def _openat2(folder: int, path: str, flags: int) -> int:
     how = _OpenHow(flags, 0, _RESOLVE)
     encoded = os.fsencode(path)
     while True:
-        found: int = _libc().syscall(
-            ctypes.c_long(_OPENAT2),
-            ctypes.c_int(folder),
-            ctypes.c_char_p(encoded),
-            ctypes.byref(how),
-            ctypes.c_size_t(ctypes.sizeof(how)),
-        )
+        found = _syscall()(_OPENAT2, folder, encoded, how, ctypes.sizeof(how))
         if found >= 0:
             return found
         code = ctypes.get_errno()
@@ -164,7 +162,7 @@ def _make_folders(folder: int, path: str, mechanism: Mechanism | None) -> int:
         for name in path.split("/"):
             try:
                 os.mkdir(name, dir_fd=current)
-                os.fsync(current)
+                sync_folder(current)
             except FileExistsError:
                 pass
             following = open_beneath(current, name, FOLDER_FLAGS, mechanism)

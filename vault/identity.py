@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from vault.confined import READ_FLAGS, open_beneath, refusal
 from vault.errors import ErrorCode, SynapseError
+from vault.exchange import create_file, rename_new, sync_file, sync_folder, unlink, write_all
 
 if TYPE_CHECKING:
     from vault.root import Vault
@@ -99,17 +100,17 @@ def store_id(folder: int) -> uuid.UUID:
     made = uuid.uuid4()
     temporary = f".{secrets.token_hex(8)}"
     try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644, dir_fd=folder)
+        descriptor = create_file(folder, temporary, 0o644)
         try:
-            os.write(descriptor, f"{made}\n".encode())
-            os.fsync(descriptor)
+            write_all(descriptor, f"{made}\n".encode())
+            sync_file(descriptor)
         finally:
             os.close(descriptor)
-        os.rename(temporary, _ID_FILE, src_dir_fd=folder, dst_dir_fd=folder)
-        os.fsync(folder)
+        rename_new(folder, temporary, folder, _ID_FILE)
+        sync_folder(folder)
     except OSError as error:
         with contextlib.suppress(OSError):
-            os.unlink(temporary, dir_fd=folder)
+            unlink(folder, temporary)
         raise refusal(error) from None
     return made
 
@@ -218,10 +219,9 @@ def _append(folder: int, data: bytes) -> None:
         size = os.fstat(descriptor).st_size
         if size and os.pread(descriptor, 1, size - 1) != b"\n":
             data = b"\n" + data  # end the torn line of a crash, or this one would be lost with it
-        if os.write(descriptor, data) != len(data):
-            raise OSError("short write")
-        os.fsync(descriptor)
+        write_all(descriptor, data)
+        sync_file(descriptor)
     finally:
         os.close(descriptor)
     if not size:
-        os.fsync(folder)
+        sync_folder(folder)

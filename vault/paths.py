@@ -62,8 +62,24 @@ def source_path(path: str) -> str:
 
 # Files that agents obey when they find them: a page of that name would be an instruction, not knowledge.
 _AGENT_STEMS: Final = frozenset(
-    ["agent", "agents", "agents.override", "claude", "claude.local", "codex", "copilot", "copilot-instructions"]
-    + ["crush", "cursor", "gemini", "jules", "qwen", "skill", "warp", "windsurf"]
+    {
+        "agent",
+        "agents",
+        "agents.override",
+        "claude",
+        "claude.local",
+        "codex",
+        "copilot",
+        "copilot-instructions",
+        "crush",
+        "cursor",
+        "gemini",
+        "jules",
+        "qwen",
+        "skill",
+        "warp",
+        "windsurf",
+    }
 )
 _AGENT_SUFFIXES: Final = (".instructions.md", ".prompt.md", ".chatmode.md", ".agent.md")
 _WINDOWS_DEVICES: Final = frozenset(

@@ -118,14 +118,18 @@ class Vault:
     def stat(self, path: str) -> FileStat | None:
         """The file at exactly this path; None if there is no plain file that is reached without symlinks.
 
-        ``storage_error`` if the disk does not say: that is not the same as "not there".
+        Raises ``not_downloaded`` if it is only in the cloud and ``storage_error`` if the disk does not say:
+        neither is the same as "not there".
         """
         check_path(path)
         try:
             with self.parent(path) as (folder, name):
-                status = os.stat(name, dir_fd=folder, follow_symlinks=False)
-        except FileNotFoundError:
-            return None
+                try:
+                    status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                except FileNotFoundError:
+                    if has_placeholder(folder, name):
+                        raise not_downloaded() from None
+                    return None
         except OSError as error:
             raise refusal(error) from None
         except SynapseError as error:
@@ -144,11 +148,14 @@ class Vault:
                 raise
             return None
 
-    def walk(self) -> Iterator[WalkEntry | Skipped]:
-        """All files but hidden and excluded ones in no order, and what was skipped. Without a root ``storage_error``."""
+    def walk(self, below: str = "") -> Iterator[WalkEntry | Skipped]:
+        """Every file (of the folder ``below``) that is not hidden or excluded, and what was skipped; in no order.
+
+        ``storage_error`` without a root, ``not_found`` without the folder.
+        """
         with self._open_root() as root:
             try:
-                yield from walk(root, compile_exclude(self.exclude), self._mechanism)
+                yield from walk(root, below and check_path(below), compile_exclude(self.exclude), self._mechanism)
             except OSError as error:
                 raise refusal(error) from None
 

@@ -59,20 +59,23 @@ def _skip(path: str, code: str) -> Skipped:
 
 
 def walk(
-    root: int, excluded: Callable[[str], bool] | None, mechanism: Mechanism | None
+    root: int, below: str, excluded: Callable[[str], bool] | None, mechanism: Mechanism | None
 ) -> Iterator[WalkEntry | Skipped]:
-    """Every file below the open folder ``root``, in no order; hidden and excluded names are left out silently.
+    """Every file in the folder ``below`` (""; all) of the open folder ``root``, in no order.
+
+    Hidden and excluded names are left out silently.
 
     What vanishes meanwhile is left out too. Each folder is opened from the root without following links, so
-    that one swapped for a symlink leads nowhere. Raises OSError only when the root itself can't be listed.
+    that one swapped for a symlink leads nowhere. Raises OSError only when ``below`` itself can't be listed.
     """
-    pending = ["."]
+    start = below or "."
+    pending = [start]
     while pending:
         path = pending.pop()
         try:
             folder = open_beneath(root, path, FOLDER_FLAGS, mechanism)
         except OSError as error:
-            if path == ".":
+            if path == start:
                 raise
             if error.errno not in (errno.ENOENT, errno.ENOTDIR):
                 yield _skip(path, _FOLDER_REFUSALS.get(error.errno or 0, "unreadable"))
@@ -80,7 +83,7 @@ def walk(
         try:
             found, folders = _list_folder(folder, "" if path == "." else path + "/", excluded)
         except OSError:
-            if path == ".":
+            if path == start:
                 raise
             yield _skip(path, "unreadable")
             continue
