@@ -1,0 +1,165 @@
+"""What was: every acknowledged change of a page, and the bytes that changes displaced.
+
+On disk: see vault/versions.py. Bytes are kept for SYNAPSE_HISTORY_DAYS, the newest
+always; the lines that say who changed what are kept for good.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import stat
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from vault import exchange
+from vault.errors import ErrorCode, SynapseError
+from vault.orphans import RECORDS
+from vault.pending import PENDING
+from vault.recovery import recover_orphans
+from vault.state import state_folder, storage_guard
+from vault.target import sha256
+from vault.versions import HISTORY, LINES, Author, Version, newest_first, page_folder
+
+if TYPE_CHECKING:
+    from vault.root import Vault
+
+__all__ = [
+    "Author",
+    "Version",
+    "history_size",
+    "last_written_hash",
+    "prune",
+    "read_version",
+    "recover_orphans",
+    "versions",
+]
+
+_NOT_READ: Final = "The history could not be read."
+_NOT_PRUNED: Final = "The history could not be pruned."
+
+
+def versions(vault: Vault, page_id: UUID, *, limit: int | None = None) -> list[Version]:
+    """The page's versions, newest first, at most ``limit``. Raises SynapseError(STORAGE_ERROR)."""
+    with storage_guard(_NOT_READ):
+        try:
+            with page_folder(vault, page_id) as folder:
+                return list(itertools.islice(newest_first(folder), limit))
+        except FileNotFoundError:
+            return []
+
+
+def read_version(vault: Vault, page_id: UUID, number: int, *, displaced: bool = False) -> bytes:
+    """The page as change ``number`` left it (for a delete: as it was); with ``displaced``, what the change took away.
+
+    What a change left is known while it is the page itself, or when a later change
+    displaced it. An editor that saved over it in between destroyed it, as it would
+    without Synapse. Raises SynapseError: NOT_FOUND (no such version, or its bytes are
+    gone), STORAGE_ERROR.
+    """
+    with storage_guard(_NOT_READ):
+        try:
+            with page_folder(vault, page_id) as folder:
+                all_versions = list(newest_first(folder))
+                version = next((version for version in all_versions if version.number == number), None)
+                if version is None:
+                    raise _not_found()
+                data = _read_kept(folder, version) if displaced else _read_left(vault, folder, version, all_versions)
+        except FileNotFoundError:
+            raise _not_found() from None
+    if data is None:
+        raise _not_found()
+    return data
+
+
+def _read_kept(folder: int, version: Version) -> bytes | None:
+    """The file a version displaced, as it is: an editor may have gone on saving into it."""
+    if version.file is None:
+        return None
+    try:
+        return exchange.read_file(folder, version.file)
+    except FileNotFoundError:
+        return None
+
+
+def _read_left(vault: Vault, folder: int, wanted: Version, all_versions: list[Version]) -> bytes | None:
+    for version in reversed(all_versions):
+        if version.displaced_hash == wanted.content_hash:
+            data = _read_kept(folder, version)
+            if data is not None and sha256(data) == wanted.content_hash:
+                return data
+    try:
+        current = vault.read(all_versions[0].path)
+    except SynapseError:
+        return None
+    return current.data if current.content_hash == wanted.content_hash else None
+
+
+def last_written_hash(vault: Vault, page_id: UUID) -> str | None:
+    """The sha256 of the bytes Synapse itself last wrote to the page; None when it wrote none or deleted it last.
+
+    A move writes no bytes. Reads the end of the file only. Raises
+    SynapseError(STORAGE_ERROR).
+    """
+    with storage_guard(_NOT_READ):
+        try:
+            with page_folder(vault, page_id) as folder:
+                version = next((version for version in newest_first(folder) if version.action != "move"), None)
+        except FileNotFoundError:
+            return None
+    return version.content_hash if version and version.action != "delete" else None
+
+
+def history_size(vault: Vault) -> int:
+    """The bytes that the history's files hold, lines and orphans included. Raises SynapseError(STORAGE_ERROR)."""
+    with storage_guard(_NOT_READ):
+        return sum(status.st_size for name in _folders(vault) for _, status in _files(vault, name))
+
+
+def prune(vault: Vault, days: int) -> int:
+    """Remove displaced bytes older than ``days``, but never a page's newest; returns how many files went.
+
+    Orphans of that age go too. The lines stay. Raises SynapseError(STORAGE_ERROR).
+    """
+    before = datetime.now(UTC) - timedelta(days=max(days, 0))
+    with storage_guard(_NOT_PRUNED):
+        return sum(_prune_folder(vault, name, before) for name in _folders(vault) if name != PENDING)
+
+
+def _prune_folder(vault: Vault, name: str, before: datetime) -> int:
+    removed = 0
+    files = _files(vault, name)
+    with state_folder(vault, HISTORY, name) as folder:
+        listed = {version.file: version.at for version in newest_first(folder) if version.file}
+        newest = next(iter(listed), None)
+        oldest_kept = before.strftime("%Y-%m-%dT%H:%M:%SZ")
+        for file, status in files:
+            if file in (LINES, RECORDS, newest):
+                continue
+            # Without a line, the time of the move to the history is what tells the age.
+            old = listed[file] < oldest_kept if file in listed else status.st_ctime < before.timestamp()
+            if old:
+                exchange.unlink(folder, file)
+                removed += 1
+    return removed
+
+
+def _folders(vault: Vault) -> list[str]:
+    try:
+        with state_folder(vault, HISTORY) as history, os.scandir(history) as entries:
+            return [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+    except FileNotFoundError:
+        return []
+
+
+def _files(vault: Vault, name: str) -> list[tuple[str, os.stat_result]]:
+    with state_folder(vault, HISTORY, name) as folder, os.scandir(folder) as entries:
+        found = [(entry.name, entry.stat(follow_symlinks=False)) for entry in entries]
+        return [(file, status) for file, status in found if stat.S_ISREG(status.st_mode)]
+
+
+def _not_found() -> SynapseError:
+    return SynapseError(
+        ErrorCode.NOT_FOUND, "This version, or what it held, is not kept any more. List the page's history first."
+    )

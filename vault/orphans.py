@@ -1,0 +1,52 @@
+"""Files found without an owner, kept because they may hold a person's save.
+
+``.synapse/history/orphans/`` holds them; ``orphans.jsonl`` beside them says of
+each, one JSON object a line: at, path (the page it lay beside), page_id,
+content_hash, file, reason.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Final
+
+from vault import exchange, versions
+from vault.pending import now
+from vault.placement import identity
+from vault.state import state_folder
+
+if TYPE_CHECKING:
+    from vault.root import Vault
+
+ORPHANS: Final = "orphans"
+RECORDS: Final = "orphans.jsonl"
+
+
+def keep(vault: Vault, folder: int, name: str, *, path: str, page_id: str | None, reason: str) -> dict[str, Any]:
+    """Move a file out of a folder of the vault to the orphans, and return its record. Raises OSError."""
+    with state_folder(vault, versions.HISTORY, ORPHANS, create=True) as orphans:
+        at = now()
+        record: dict[str, Any] = {
+            "at": at,
+            "path": path,
+            "page_id": page_id,
+            "content_hash": identity(folder, name),
+            "file": f"{at.replace('-', '').replace(':', '')}-{name.strip('.')}.md",
+            "reason": reason,
+        }
+        versions.shelve(folder, name, orphans, record["file"])
+        _append(orphans, record)
+        exchange.sync_folder(orphans)
+        exchange.sync_folder(folder)
+        return record
+
+
+def _append(orphans: int, record: dict[str, Any]) -> None:
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    fd = os.open(RECORDS, flags, 0o600, dir_fd=orphans)
+    try:
+        # A line break on both sides: whatever a crash left of the line before does not spoil this one.
+        exchange.write_all(fd, b"\n" + versions.encode_line(record))
+        exchange.sync_file(fd)
+    finally:
+        os.close(fd)
