@@ -130,7 +130,7 @@ def _replacement(raw: str, block: Block, entry: Entry, value: Any, newline: str)
     if not explicit and not text.startswith("\n") and _fits_in_line(raw, entry):
         # The place of an empty value is right behind the colon.
         return entry.value_start, entry.value_end, text[:-1] if entry.value_start == entry.value_end else text[1:-1]
-    end = _line_end(raw, entry, trim=True)
+    end = _line_end(raw, entry)
     if entry.style == "block" and _grows(old, value):
         items = emit_value(value[len(old) :])[1:]
         return end, end, _lines([_shift(items, entry.column)], newline)
@@ -158,12 +158,12 @@ def _line_start(raw: str, position: int) -> int:
     return max(raw.rfind("\n", 0, position), raw.rfind("\r", 0, position)) + 1
 
 
-def _line_end(raw: str, entry: Entry, *, trim: bool = False) -> int:
-    """Behind the line in which a value ends; ``trim`` leaves out the blank lines that block text took with it."""
+def _line_end(raw: str, entry: Entry) -> int:
+    """Behind the line in which a value ends; blank lines behind block text count only if the text keeps them."""
     position = entry.value_end
     if entry.block_text >= 0:
         text = raw[entry.block_text : entry.value_end]
-        if not trim or "+" in text[:3]:
+        if "+" in text[:3]:
             return position
         position = entry.block_text + len(text.rstrip(" \t\r\n"))
     newline = _NEWLINE.search(raw, position)

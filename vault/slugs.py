@@ -7,6 +7,7 @@ import unicodedata
 from typing import Final
 
 from vault.errors import ErrorCode, SynapseError
+from vault.paths import check_writable_name
 
 TYPE_FOLDERS: Final = {
     "entity": "entities",
@@ -19,11 +20,6 @@ MAX_CHARACTERS: Final = 80
 MAX_BYTES: Final = 200
 
 _FOLDER_TYPES: Final = {folder: page_type for page_type, folder in TYPE_FOLDERS.items()}
-# Devices of Windows, and the names that coding agents take for orders to themselves ("Claude" is a fair title).
-_TAKEN: Final = frozenset(
-    {"con", "prn", "aux", "nul", "claude", "agents", "gemini", "skill"}
-    | {f"{device}{digit}" for device in ("com", "lpt") for digit in range(10)}
-)
 # Letters and marks that show nothing: Hangul fillers, the grapheme joiner, variation selectors.
 _INVISIBLE: Final = frozenset(map(chr, [0x115F, 0x1160, 0x3164, 0xFFA0, 0x034F, 0x17B4, 0x17B5])) | frozenset(
     map(chr, [*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)])
@@ -33,14 +29,25 @@ _INVISIBLE: Final = frozenset(map(chr, [0x115F, 0x1160, 0x3164, 0xFFA0, 0x034F, 
 def slugify(title: str) -> str:
     """The file stem of a title: lower-case letters and digits of every script, anything else one `-`.
 
-    NFKC; at most MAX_CHARACTERS code points and MAX_BYTES bytes of UTF-8, cut between characters; never empty (a
-    title without letters gives `page-` and eight hex digits of its hash), never a name that Windows or a coding
-    agent reserves. A slug is its own slug.
+    NFKC; at most MAX_CHARACTERS code points and MAX_BYTES bytes of UTF-8, cut between characters. A name that must
+    not be written (a device of Windows, what coding agents take for orders: "Claude" is a fair title) gets `-page`
+    behind it. Never empty: without letters, or where that does not help, `page-` and eight hex digits of the title's
+    hash. A slug is its own slug.
     """
     slug = _shorten(_words(_lower(title)))
-    if not slug:
-        return f"page-{hashlib.sha256(title.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
-    return f"{slug}-page" if slug in _TAKEN else slug
+    if slug and _may_be_written(slug):
+        return slug
+    if slug and _may_be_written(f"{slug}-page"):
+        return f"{slug}-page"
+    return f"page-{hashlib.sha256(title.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+
+
+def _may_be_written(slug: str) -> bool:
+    try:
+        check_writable_name(f"wiki/{slug}.md")
+    except SynapseError:
+        return False
+    return True
 
 
 def page_path(page_type: str, title: str) -> str:

@@ -1,0 +1,382 @@
+"""Writing frontmatter: whatever is composed is read back the same, and a change touches its key's lines only."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from ruamel.yaml import YAML
+
+from vault import yaml_core
+from vault.errors import ErrorCode, SynapseError
+from vault.frontmatter import compose, load, split, update
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=30)
+SPICE = st.text(st.sampled_from("-:#[]{},&*!|>'\"%@`?~=<> \n\t0123456789.eEoxnyab"), max_size=12)
+NUMBER = st.integers(-(2**53) + 1, 2**53 - 1) | st.floats(allow_nan=False, allow_infinity=False)
+SCALAR = TEXT | SPICE | NUMBER | st.booleans() | st.none()
+VALUE = st.recursive(SCALAR, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4))
+PROPERTIES = st.dictionaries(TEXT | SPICE, VALUE, max_size=6)
+
+HARD_STRINGS = [
+    "Governance: Core",
+    "@scope/pkg",
+    "'type' is",
+    "- dash",
+    "[[x]]",
+    "{{date}}",
+    "#tag",
+    "yes",
+    "no",
+    "on",
+    "y",
+    "2026-01-01",
+    "2026-01-01T10:00:00Z",
+    "12:30",
+    "12:30:45",
+    "null",
+    "~",
+    "true",
+    "1.10",
+    "007",
+    "0o7",
+    "0x1f",
+    "1_000",
+    "1e3",
+    ".inf",
+    ".nan",
+    "",
+    " lead",
+    "trail ",
+    "a\nb",
+    "a\r\nb",
+    "\n---\n",
+    "---",
+    "...",
+    "--- x",
+    "a #b",
+    "a: b",
+    "a:",
+    "<<",
+    "=",
+    "*a",
+    "&a",
+    "!a",
+    "%a",
+    "`a",
+    "| a",
+    "> a",
+    "? a",
+    "\ta",
+    "a\tb",
+    "a\\b",
+    'say "hi"',
+    "it's",
+    "🙂 [x]",
+    "a\u2028b",
+    "a\u2029b",
+    "a\x85b",
+    "a\ufeffb",
+    "a\x0bb\x0cc\x7f",
+    "\u00a0x",
+    "x" * 5000,
+    "long " * 400,
+    "$1 $& \\1 \\g<0> %s {0}",
+]
+
+
+def _data(text: str) -> dict[str, Any]:
+    loaded = load(split(text).raw or "")
+    assert loaded.flags == []
+    return loaded.data
+
+
+@given(PROPERTIES, TEXT | st.just("---\nstatus: approved\n---\ntext"))
+@settings(max_examples=300, deadline=None, derandomize=True)
+@example({"k" * 200: "v", "": {"": []}}, "")
+def test_what_is_composed_is_read_back_the_same(properties: dict[str, Any], body: str) -> None:
+    text = compose(properties, body)
+    assert _data(text) == properties
+    assert split(text).body == body
+
+
+@pytest.mark.parametrize("value", HARD_STRINGS)
+def test_a_string_stays_that_string_for_readers_of_both_yaml_versions(value: str) -> None:
+    raw = split(compose({"k": value, "l": [value], "m": {"n": value}}, "")).raw or ""
+    for data in (load(raw).data, YAML(typ="safe", pure=True).load(raw), yaml.safe_load(raw)):
+        assert data == {"k": value, "l": [value], "m": {"n": value}}
+
+
+@given(st.dictionaries(TEXT | SPICE, TEXT | SPICE | st.sampled_from(HARD_STRINGS), max_size=4))
+@settings(max_examples=150, deadline=None, derandomize=True)
+def test_another_reader_of_yaml_1_2_reads_the_same_strings(properties: dict[str, str]) -> None:
+    raw = split(compose(properties, "")).raw or ""
+    assert (YAML(typ="safe", pure=True).load(raw) or {}) == properties
+
+
+def test_keys_come_in_a_fixed_order_and_dates_of_ours_stay_plain() -> None:
+    text = compose(
+        {"zeta": 1, "created": "2026-01-02", "due": "2026-01-03", "title": "T", "tags": ["a", "b"], "type": "concept"},
+        "Body\n",
+    )
+    assert text == (
+        "---\ntype: concept\ntitle: T\ntags:\n  - a\n  - b\ncreated: 2026-01-02\nzeta: 1\n"
+        'due: "2026-01-03"\n---\nBody\n'
+    )
+
+
+@pytest.mark.parametrize("value", [2**53, -(2**60), float("nan"), float("inf"), {1: "x"}, {"a": {1}}, b"x", object()])
+def test_what_a_reader_could_not_give_back_is_refused(value: Any) -> None:
+    with pytest.raises(SynapseError) as refused:
+        compose({"k": [value]}, "")
+    assert refused.value.code is ErrorCode.INVALID_FRONTMATTER
+
+
+def test_too_deep_and_too_many_values_are_refused_not_written() -> None:
+    deep: Any = "x"
+    for _ in range(5000):
+        deep = [deep]
+    for value in (deep, list(range(20_000)), "x" * 300_000):
+        with pytest.raises(SynapseError) as refused:
+            compose({"k": value}, "")
+        assert refused.value.code is ErrorCode.INVALID_FRONTMATTER
+
+
+@pytest.mark.parametrize("bad", ["a\x00b", "\ud800", ["\udfff"], {"\x00": 1}])
+def test_nul_and_half_characters_are_refused(bad: Any) -> None:
+    for write in (lambda: compose({"k": bad}, ""), lambda: update("---\na: 1\n---\n", {"k": bad})):
+        with pytest.raises(SynapseError) as refused:
+            write()
+        assert refused.value.code is ErrorCode.INVALID_CONTENT
+    with pytest.raises(SynapseError):
+        compose({}, "body \x00")
+
+
+# --- a change touches the lines of its key ------------------------------------------------------------------------
+
+Piece = Callable[[random.Random, str], str]
+"""A way to write a value: from a random source and a key to the key's lines, each ending in LF."""
+
+PIECES: list[Piece] = [
+    lambda r, k: f"{k}: plain words{r.choice(['', '  # why', ' '])}\n",
+    lambda r, k: f"{k}: {r.choice(['1.10', '007', '12:30', 'no', '2026-04-05', '42', 'true', '~', '-3.5'])}\n",
+    lambda r, k: f"{k}:   'it''s [[quoted]]' # note\n",
+    lambda r, k: f'{k}: "esc \\" \\u2028 \\n [[A|b]]"\n',
+    lambda r, k: f"{k}:\n",
+    lambda r, k: f"{k}: # only a comment\n",
+    lambda r, k: f"{k}: [a, 'b', {{c: 1}}] # flow\n",
+    lambda r, k: f"{k}: [a,\n  b,   # inside\n  c]\n",
+    lambda r, k: f"{k}: {{x: 1, y: [2]}}\n",
+    lambda r, k: f"{k}:\n- a\n- b # indentless\n",
+    lambda r, k: f"{k}:\n    -   a\n    # between\n    -   'b'\n",
+    lambda r, k: f"{k}:\n  -\n  - x\n  -\n",
+    lambda r, k: f"{k}:\n   deep:\n      er: 1\n   other: [z]\n",
+    lambda r, k: f"{k}: |\n  line one\n\n  # no comment\n  line two\n",
+    lambda r, k: f"{k}: >-\n  folded\n  text\n",
+    lambda r, k: f"{k}: |+\n  kept\n\n",
+    lambda r, k: f"{k}: |2-\n    indented\n  less\n",
+    lambda r, k: f"{k}:\n  - |\n    item\n  - >\n    other\n",
+    lambda r, k: f"{k}: words that\n  go on\n\n  and on\n",
+    lambda r, k: f"{k}:\n  on the next line\n",
+    lambda r, k: f"'{k}': quoted key\n",
+    lambda r, k: f"{k} : spaced\n",
+    lambda r, k: f"? {k}\n: explicit\n",
+    lambda r, k: f"{k}: &anchor anchored\n",
+    lambda r, k: f"{k}: !!str 12\n",
+    lambda r, k: f"{k}: ünï 日本 🙂 a\u2028b\x85c\n",
+    lambda r, k: f"{k}: x\t# tab before the comment\n",
+]
+BETWEEN = ["", "", "", "# a comment\n", "\n", "   \n", "#\n\n# two\n"]
+NEW_VALUES = [
+    "word",
+    "Needs: quotes # really",
+    "",
+    7,
+    1.5,
+    False,
+    ["one"],
+    ["a", "b", "c"],
+    [],
+    {"m": ["n"]},
+    {},
+    "a\nb",
+    "🙂",
+    ["[[x]]", "{{y}}", "- z"],
+]
+
+
+@dataclass
+class OddFile:
+    before: str
+    lines: str
+    after: str
+    key: str
+
+    @property
+    def text(self) -> str:
+        return self.before + self.lines + self.after
+
+
+def _odd_file(seed: int) -> OddFile:
+    """A file with odd but valid frontmatter, cut around the lines of one key."""
+    r = random.Random(seed)
+    newline = r.choice(["\n", "\n", "\r\n", "\r"])
+    indent = r.choice(["", "", "", "  "])
+    keys = [f"key{number}" for number in range(r.randint(1, 6))]
+    chosen = r.randrange(len(keys))
+    parts = [r.choice(["", "\ufeff"]) + r.choice(["---", "--- ", "---\t"]) + "\n", "", ""]
+    kept = False  # text that keeps its blank lines would also keep those of a gap
+    for number, key in enumerate(keys):
+        parts[0 if number <= chosen else 2] += "" if kept else r.choice(BETWEEN)
+        piece = r.choice(PIECES)(r, key)
+        kept = "|+" in piece
+        place = 0 if number < chosen else 1 if number == chosen else 2
+        parts[place] += "".join(f"{indent if line else ''}{line}\n" for line in piece.split("\n")[:-1])
+    parts[2] += ("" if kept else r.choice(BETWEEN)) + r.choice(["---\n", "---", "---  \n"])
+    if parts[2].endswith("\n"):
+        parts[2] += r.choice(["", "# Body\n\n---\ntext: x\n---\n", "---\n", "no end"])
+    before, lines, after = (part.replace("\n", newline) for part in parts)
+    return OddFile(before, lines, after, keys[chosen])
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_a_changed_key_changes_its_own_lines_only(seed: int) -> None:
+    file = _odd_file(seed)
+    old = _data(file.text)
+    value = random.Random(seed).choice([new for new in NEW_VALUES if new != old[file.key]])
+    changed = update(file.text.encode(), {file.key: value}).decode()
+    assert changed.startswith(file.before)
+    assert changed.endswith(file.after)
+    assert changed != file.text
+    assert _data(changed) == old | {file.key: value}
+    assert split(changed).body == split(file.text).body
+    assert update(changed, {file.key: value}) == changed
+
+
+@pytest.mark.parametrize("seed", range(300, 330))
+def test_changes_are_the_same_without_libyaml(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The parser in Python knows no tab in front of a comment.
+    text = _odd_file(seed).text.replace("x\t#", "x #")
+    changed = update(text, {"key0": "word"})
+    monkeypatch.setattr(yaml_core, "_Parser", yaml.SafeLoader)
+    assert update(text, {"key0": "word"}) == changed
+
+
+@pytest.mark.parametrize("seed", range(400, 500))
+def test_a_removed_key_takes_its_own_lines_with_it(seed: int) -> None:
+    file = _odd_file(seed)
+    changed = update(file.text, {file.key: None})
+    assert changed.startswith(file.before)
+    # Blank lines and comments behind block text would become part of it, so there they may go too.
+    assert file.after.endswith(changed.removeprefix(file.before))
+    assert _data(changed) == {key: value for key, value in _data(file.text).items() if key != file.key}
+
+
+@pytest.mark.parametrize("seed", range(600, 660))
+def test_a_new_key_leaves_all_that_stands_there(seed: int) -> None:
+    file = _odd_file(seed)
+    value = random.Random(seed).choice(NEW_VALUES)
+    changed = update(file.text, {"fresh": value})
+    assert changed.startswith(file.before + file.lines)
+    assert _data(changed) == _data(file.text) | {"fresh": value}
+    assert update(changed, {"fresh": None}) == file.text
+
+
+@pytest.mark.parametrize("seed", range(700, 740))
+def test_values_that_stand_already_change_no_byte(seed: int) -> None:
+    data = _odd_file(seed).text.encode()
+    present = {key: value for key, value in _data(data.decode()).items() if value is not None}
+    assert update(data, present | {"absent": None}) == data
+
+
+@given(PROPERTIES, PROPERTIES)
+@settings(max_examples=150, deadline=None, derandomize=True)
+def test_any_composed_file_takes_any_change(properties: dict[str, Any], changes: dict[str, Any]) -> None:
+    text = compose(properties, "body")
+    expected = {key: value for key, value in (properties | changes).items() if changes.get(key, 0) is not None}
+    assert _data(update(text, changes)) == expected
+
+
+# --- particular files ---------------------------------------------------------------------------------------------
+
+
+def test_scalars_keep_their_comment_and_lists_their_form() -> None:
+    text = (
+        "---\ntitle: Old   # the title\ntags: [a, b] # flow\nsources:\n- raw/a.md # first\n- 'raw/b.md'\n\n# end\n---\n"
+    )
+    changed = update(text, {"title": "New: x", "tags": ["a", "c"], "sources": ["raw/a.md", "raw/b.md", "raw/c.md"]})
+    assert changed == (
+        '---\ntitle: "New: x"   # the title\ntags: [a, c] # flow\nsources:\n- raw/a.md # first\n'
+        "- 'raw/b.md'\n- raw/c.md\n\n# end\n---\n"
+    )
+
+
+def test_untouched_keys_keep_dates_comments_and_quotes() -> None:
+    text = '---\ncreated: 2026-04-23 # c\nup: "[[X]]"\nversion: 1.10\nupdated: 2026-04-23\n---\n# H'
+    changed = update(text, {"updated": "2026-05-01", "version": "1.10"})
+    assert changed == text.replace("updated: 2026-04-23", "updated: 2026-05-01")
+
+
+def test_crlf_stays_and_no_final_newline_is_added() -> None:
+    data = b"---\r\ntags:\r\n  - a\r\n---\r\n# H"
+    assert update(data, {"tags": ["a", "b"], "lang": "no"}) == (
+        b'---\r\ntags:\r\n  - a\r\n  - b\r\nlang: "no"\r\n---\r\n# H'
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["", "# H\n", "---\ntitle: x (no end)\n", "\n---\na: 1\n---\n", "\ufeffx", "a\r\nb\r\n"]
+)
+def test_a_file_without_a_block_gets_one_and_keeps_its_body(text: str) -> None:
+    assert update(text, {"gone": None}) == text
+    changed = update(text, {"title": "T", "type": "concept"})
+    assert _data(changed) == {"type": "concept", "title": "T"}
+    assert split(changed).body == text.removeprefix("\ufeff")
+    assert changed.startswith("\ufeff") == text.startswith("\ufeff")
+    assert ("\r\n" in changed) == ("\r\n" in text)
+
+
+def test_braces_become_lines_when_they_change() -> None:
+    text = '---\n{"title": "T",\n "tags": ["a"]}\n---\nbody'
+    assert update(text, {"title": "T"}) == text
+    assert update(text, {"lang": "en"}) == "---\ntitle: T\ntags:\n  - a\nlang: en\n---\nbody"
+
+
+def test_a_body_in_another_encoding_keeps_its_bytes() -> None:
+    data = b"---\ntitle: T\n---\ncaf\xe8 \xed\xa0\x80 \xff"
+    assert update(data, {"title": "U"}) == data.replace(b": T", b": U")
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "title: a: b",
+        "a: 1\na: 2",
+        "- a\n- b",
+        "just words",
+        "x: *a",
+        "x: !t y",
+        "x: {{y}}",
+        "t:\n\t- a",
+        "a: caf\xe8\x00",
+    ],
+)
+def test_a_block_that_can_not_be_read_is_never_rewritten(block: str) -> None:
+    for data in (f"---\n{block}\n---\nbody", f"---\n{block}\n---\nbody".encode("latin-1")):
+        with pytest.raises(SynapseError) as refused:
+            update(data, {"title": "New"})
+        assert refused.value.code is ErrorCode.INVALID_FRONTMATTER
+        assert "nothing was changed" in refused.value.message
+
+
+def test_a_change_never_makes_a_second_block_or_a_new_key() -> None:
+    text = compose({"title": "T"}, "---\nstatus: approved\n---\ntext")
+    changed = update(text, {"title": "My Page\nstatus: approved\n---\n"})
+    assert _data(changed) == {"title": "My Page\nstatus: approved\n---\n"}
+    assert split(changed).body == "---\nstatus: approved\n---\ntext"
