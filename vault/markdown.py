@@ -10,6 +10,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from vault.markdown_blocks import Blocks, scan_blocks
@@ -25,8 +26,10 @@ _EMPTY_LINE: Final = re.compile(r"[ \t>]*+(?:\n|\Z)")
 
 @dataclass(frozen=True, slots=True)
 class ParsedBody:
-    """What a body holds. ``headings`` are ``(level, text as written)``; ``tags`` lack their ``#``; ``remote_images`` are
-    the addresses of pictures that a reader would load from elsewhere; ``words`` counts each CJK character as one.
+    """What a body holds.
+
+    ``headings`` are ``(level, text as written)``; ``tags`` lack their ``#``; ``remote_images`` are the addresses of
+    pictures that a reader would load from elsewhere; ``words`` counts each CJK character as one.
     """
 
     links: list[ParsedLink]
@@ -86,12 +89,12 @@ def rewrite_links(text: str, replace: Callable[[ParsedLink], str | None]) -> str
     the outer one then with what it has become; links nested deeper are not offered.
     """
     links = parse_body(text).links
-    holders = {id(outer) for outer, inner in zip(links, links[1:], strict=False) if inner.end <= outer.end}
+    holders = {id(outer) for outer, inner in pairwise(links) if inner.end <= outer.end}
     text = _replaced(text, [link for link in links if id(link) not in holders], replace)
     if not holders:
         return text
     links = parse_body(text).links
-    outer = [link for link, inner in zip(links, links[1:], strict=False) if inner.end <= link.end]
+    outer = [link for link, inner in pairwise(links) if inner.end <= link.end]
     return _replaced(text, outer, replace)
 
 

@@ -15,8 +15,11 @@ from typing import Final
 
 _QUOTE: Final = 0  # in the stack of open containers; a list item stands there as the width of its indent
 _NESTED_AT_MOST: Final = 100
-# A line that starts with none of these, outside code, is text and nothing else.
-_SPECIAL: Final = frozenset(" \t#>-*+_=0123456789`~<$|[")
+# A line that starts with none of these, outside code, is text and nothing else. Nor is one that the patterns match:
+# they are the same rule for the marks that emphasis, links and code share with blocks, there to be quick.
+_SPECIAL: Final = frozenset(" \t#>-*+_=0123456789`~<$|[:")
+_PLAIN: Final = re.compile(r"\*\*[^*\s]|\[(?!\^)|`(?!``)|<(?!!--)|\$(?!\$)|[*_-][^*_\s:|-]|[0-9]++[^0-9.)]|:[^:\s-]")
+_PLAIN_ITEM: Final = re.compile(r"[-*+] (?:[^\s\-+*_=0-9#>`~<$|\[]|\*\*[^*\s]|\[(?!\^)|`(?!``))")
 
 _SPACES: Final = re.compile(r" *+")
 _HEADING: Final = re.compile(r"(#{1,6})(?: ++(.*?)|)(?:(?<= )#++)? *+\Z")
@@ -25,6 +28,10 @@ _RULE: Final = re.compile(r"(?:(?:\* *+){3,}+|(?:- *+){3,}+|(?:_ *+){3,}+)\Z")
 _UNDERLINE: Final = re.compile(r"(?:(=++)|-++) *+\Z")
 _ITEM: Final = re.compile(r"(?:[-+*]|(\d{1,9})[.)])(?= |\Z)")
 _FOOTNOTE: Final = re.compile(r"\[\^[^\]\s]{1,200}\]:")
+_DELIMITERS: Final = re.compile(r"\|?+ *+:?-++:? *+(?:\| *+:?-++:? *+)*+\|?+ *+\Z")
+# The lines of a table below its delimiters: to a blank line or what starts another block.
+_ROWS: Final = re.compile(r"(?:\n(?![ \t>]*+(?:\n|\Z|#{1,6} |[-*+] |```|~~~|<!--))[^\n]++)*+")
+_BAR: Final = re.compile(r"(?<!\\)\|")
 _MATH_END: Final = re.compile(r"\$\$[ \t]*+$", re.MULTILINE)
 
 
@@ -35,7 +42,7 @@ class Blocks:
     ``text`` has the length of the text given, so offsets hold in both; its lines end at LF, and what is code, comment
     or mathematics is blank. ``starts`` are the offsets where a block of inline text starts, in order: no code span,
     link text or inline mathematics reaches past the next one. ``prose`` and ``items`` are those of ``starts`` where
-    a paragraph starts outside and inside of lists. ``headings`` are ``(level, text)``.
+    a paragraph starts outside and inside of lists. ``headings`` are ``(level, text)``, ``tables`` ``(start, end)``.
     """
 
     text: str
@@ -43,6 +50,7 @@ class Blocks:
     prose: list[int] = field(default_factory=list)
     items: list[int] = field(default_factory=list)
     headings: list[tuple[int, str]] = field(default_factory=list)
+    tables: list[tuple[int, int]] = field(default_factory=list)
 
 
 def scan_blocks(text: str) -> Blocks:
@@ -70,23 +78,30 @@ class _Scanner:
 
     def run(self) -> Blocks:
         position = 0
-        blocks = self.blocks
-        special = _SPECIAL
         for line in self.text.split("\n"):
             if not line:
                 self.blank(position)
-            elif line[0] in special or self.fence or position < self.resume:
-                self.line(line.expandtabs(4) if "\t" in line else line, position)
-            elif not self.paragraph:
-                if self.containers:
+            elif self.fence or position < self.resume:
+                self.line(line, position)
+            elif line[0] not in _SPECIAL or _PLAIN.match(line):
+                if not self.paragraph:
                     self.containers.clear()
-                blocks.starts.append(position)
-                blocks.prose.append(position)
-                self.opening = line
-                self.paragraph = True
+                    self.begin(line, position)
+            elif _PLAIN_ITEM.match(line):
+                self.containers[:] = (2,)
+                self.begin(line[2:], position)
+            else:
+                self.line(line, position)
             position += len(line) + 1
-        blocks.text = _blanked(self.text, self.masks)
-        return blocks
+        self.blocks.text = _blanked(self.text, self.masks)
+        return self.blocks
+
+    def begin(self, opening: str, position: int) -> None:
+        """Start a paragraph in the containers that are open."""
+        self.blocks.starts.append(position)
+        (self.blocks.items if any(self.containers) else self.blocks.prose).append(position)
+        self.opening = opening
+        self.paragraph = True
 
     def blank(self, position: int) -> None:
         """An empty line: it ends paragraphs and quotes, never list items or a fence in one."""
@@ -103,11 +118,13 @@ class _Scanner:
         self.paragraph = False
 
     def line(self, line: str, position: int) -> None:
-        """Any line that is not plain text outside of containers; ``line`` has spaces for tabs."""
+        """Any line that is not plain text outside of containers."""
         if position < self.resume:
             if position + len(line) >= self.resume:  # what follows the end of the comment on its line is text
                 self.blocks.starts.append(self.resume)
             return
+        if "\t" in line:
+            line = line.expandtabs(4)
         column, depth = self.matched(line)
         if depth < len(self.containers):
             if self.fence or not self.paragraph:
@@ -121,14 +138,13 @@ class _Scanner:
         """How far the open containers go on in this line: ``(column behind their markers, how many)``."""
         column = 0
         size = len(line)
+        text = _end_of_spaces(line, 0)
         for depth, width in enumerate(self.containers):
-            text = _end_of_spaces(line, column)
             if width == _QUOTE:
                 if text == size or text - column > 3 or line[text] != ">":
                     return column, depth
-                column = text + 1
-                if line.startswith(" ", column):
-                    column += 1
+                column = text + (2 if line.startswith(" ", text + 1) else 1)
+                text = _end_of_spaces(line, column)
             elif text - column >= width:
                 column += width
             elif text < size:
@@ -214,15 +230,22 @@ class _Scanner:
 
     def prose(self, line: str, text: int, position: int) -> None:
         """A line of a paragraph or of a table; a table's row is a block of its own."""
-        row = line[text] == "|"
-        if row or not self.paragraph:
+        if self.paragraph and "|" in line and (delimiters := _DELIMITERS.match(line, text)):
+            self.table(delimiters[0], position)
+        if line[text] == "|":
             self.blocks.starts.append(position)
             self.opening = line[text:]
-            if not row and any(self.containers):
-                self.blocks.items.append(position)
-            elif not row:
-                self.blocks.prose.append(position)
-        self.paragraph = True
+            self.paragraph = True
+        elif not self.paragraph:
+            self.begin(line[text:], position)
+
+    def table(self, delimiters: str, position: int) -> None:
+        """A line of delimiters: with as many cells in the line before it, that is a table's head."""
+        start = self.text.rfind("\n", 0, max(0, position - 1)) + 1
+        head = self.opening if start <= self.blocks.starts[-1] else self.text[start : position - 1]
+        if _cells(head) == _cells(delimiters):
+            rows = _ROWS.match(self.text, self.end_of_line(position))
+            self.blocks.tables.append((start, rows.end() if rows else position))
 
     def underlined(self, level: int, position: int) -> None:
         """The open paragraph turns out to be a heading."""
@@ -288,6 +311,12 @@ class _Scanner:
 def _end_of_spaces(line: str, column: int) -> int:
     match = _SPACES.match(line, column)
     return match.end() if match else column
+
+
+def _cells(row: str) -> int:
+    row = row.strip(" \t>")
+    bars = len(_BAR.findall(row))
+    return bars + 1 - row.startswith("|") - (bars > 0 and row.endswith("|") and not row.endswith("\\|"))
 
 
 def _blanked(text: str, masks: list[list[int]]) -> str:

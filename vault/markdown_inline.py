@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 from urllib.parse import unquote
 
@@ -42,7 +43,9 @@ _WIKILINK: Final = re.compile(r"\[\[([^\[\]\n]*+(?:(?:\[(?!\[)|\](?!\]))[^\[\]\n
 _TAG: Final = re.compile(
     "#([^\\s!\"#$%&'()*+,.:;<=>?@\\[\\]^`{|}~\\\\\u2000-\u206f\u2e00-\u2e7f\u3000-\u303f\uff01-\uff0f\uff1a-\uff20]++)"
 )
+_BAR: Final = re.compile(r"(?<!\\)\|")
 _BACKTICKS: Final = re.compile(r"`++")
+_TO_BACKTICKS: Final = re.compile(r"[^`\n]*+(`++)")
 _DOLLAR_END: Final = re.compile(r"(?<![\s\\])\$(?!\d)")
 _DESTINATION: Final = re.compile(
     r"\(\s*+(?:<([^<>\n]*+)>|((?:[^\s()\\<]|\\.|\((?:[^\s()\\]|\\.)*+\))*+))"
@@ -68,17 +71,22 @@ class Inline:
 
 def scan_inline(blocks: Blocks) -> Inline:
     """Read the links and tags of a text whose blocks are known. Never raises."""
-    marks = "".join(mark for mark in "[#" if mark in blocks.text)
+    text = blocks.text
+    marks = ("[" if "[" in text else "") + ("#" if "#" in text else "")
     if not marks:
         return Inline([], [], [])
-    marks += "".join(mark for mark in "\\`" if mark in blocks.text)
-    marks += "]" if "](" in blocks.text else ""
-    marks += "<" if "<!--" in blocks.text else ""
-    marks += "$" if blocks.text.count("$") > 1 else ""
-    scanner = _Scanner(blocks, re.compile("[" + re.escape(marks) + "]"))
+    for mark, sign in (("\\", "\\"), ("`", "`"), ("]", "]("), ("<", "<!--"), ("$", "$")):
+        if sign in text:
+            marks += mark
+    scanner = _Scanner(blocks, _pattern(marks))
     scanner.run()
     links = sorted(scanner.links, key=lambda link: link.start) if "]" in marks else scanner.links
     return Inline(links, list(scanner.tags.values()), scanner.remote)
+
+
+@lru_cache(maxsize=64)
+def _pattern(marks: str) -> re.Pattern[str]:
+    return re.compile("[" + re.escape(marks) + "]")
 
 
 class _Scanner:
@@ -156,13 +164,20 @@ class _Scanner:
         while text.startswith("]", end) and inner.count("[") > inner.count("]"):
             inner += "]"  # [[wiki [link]]] is a name with brackets in it
             end += 1
-        if text.startswith("(", end) and (destination := self.destination(end)):
-            if _LIKE_A_DESTINATION.match(destination[0]):
-                begin = start - 1 if start > floor and text[start - 1] == "!" else start
-                self.markdown(begin, destination, text[start + 1 : end - 1])
-                return destination[1]
-        self.wikilink(inner, start, end, embed=start > floor and text[start - 1] == "!")
+        embed = start > floor and text[start - 1] == "!"
+        destination = self.destination(end) if text.startswith("(", end) else None
+        if destination and _LIKE_A_DESTINATION.match(destination[0]):
+            self.markdown(start - embed, destination, text[start + 1 : end - 1])
+            return destination[1]
+        # In a table a bar ends the cell, and with it the link, unless it is written \\|.
+        if "|" not in inner or not self.blocks.tables or not _BAR.search(inner) or not self.in_table(start):
+            self.wikilink(inner, start, end, embed=embed)
         return end
+
+    def in_table(self, position: int) -> bool:
+        tables = self.blocks.tables
+        index = bisect_right(tables, (position, len(self.text))) - 1
+        return index >= 0 and position < tables[index][1]
 
     def wikilink(self, inner: str, start: int, end: int, *, embed: bool) -> None:
         name, bar, alias = inner.partition("|")
@@ -241,6 +256,9 @@ class _Scanner:
         assert opening is not None  # noqa: S101
         after = opening.end()
         size = after - start
+        near = _TO_BACKTICKS.match(text, after)
+        if near and len(near[1]) == size:
+            return near.end()
         if after > self.runs_end:
             self.runs_end = self.block_end(start)
             self.runs = {len(run[0]): run.start() for run in _BACKTICKS.finditer(text, start, self.runs_end)}

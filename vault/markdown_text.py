@@ -10,7 +10,7 @@ from vault.markdown_blocks import Blocks
 
 SUMMARY_CHARACTERS: Final = 240
 _PARAGRAPHS_TRIED: Final = 20
-_CHARACTERS_READ: Final = 1200
+_CHARACTERS_READ: Final = 800
 
 # Han, kana and what else is written without spaces between words.
 _UNSPACED: Final = re.compile(
@@ -30,13 +30,14 @@ _TABLE: Final = re.compile(r"[^\n]*+\n[ \t>]*+\|?[ \t]*+:?-++:?[ \t]*+\|[ \t|:-]
 _BLANK_LINE: Final = re.compile(r"\n[ \t>]*+(?=\n)")
 _DROPPED: Final = re.compile(
     r"<!--(?:[^<-]|-(?!->))*+-->|</?[a-zA-Z][^<>]*+>|%%[^%]*+%%|!\[\[[^\[\]]*+\]\]|!\[[^\[\]]*+\]\([^()]*+\)"
-    r"|\[\^[^\[\]\s]++\]|(?:(?<=\s)|^)\^[A-Za-z0-9-]++\s*+\Z"
+    r"|\[\^[^\[\]\s]++\]"
 )
+_BLOCK_ID: Final = re.compile(r"(?:^|\s)\^[A-Za-z0-9-]++\s*+\Z")
 _WIKILINK: Final = re.compile(r"\[\[([^\[\]|]*+)(?:\|([^\[\]]*+))?\]\]")
 _LINK: Final = re.compile(r"\[([^\[\]]*+)\]\((?:<[^<>]*+>|[^\s()]*+(?:\([^\s()]*+\)[^\s()]*+)*+)(?:\s[^()]*+)?\)")
-_EMPHASIS: Final = re.compile(r"\*++|~~|==|`++|(?<!\w)_++(?=[^\s_])|(?<=[^\s_])_++(?!\w)")
+_UNDERSCORES: Final = re.compile(r"(?<!\w)_++(?=[^\s_])|(?<=[^\s_])_++(?!\w)")
 _ESCAPE: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
-_SENTENCE_END: Final = re.compile("(?<![.!?…])[.!?…]++[\"'»”’)\\]]*+(?=\\s)|[。！？｡]++[」』”’）]*+")
+_SENTENCE_END: Final = re.compile("[.!?…。！？｡][.!?…。！？｡]*+[\"'»”’)\\]」』）]*+")
 _ABBREVIATION: Final = re.compile(
     r"(?:\b(?:Dr|Mr|Mrs|Ms|Prof|St|Sr|Jr|vs|cf|ca|approx|No|Nr|Fig|al|e\.g|i\.e|z\.B|bzw)|(?:^|[\s(.])[^\W\d_])\.\Z"
 )
@@ -78,10 +79,15 @@ def plain_text(block: str) -> str:
         return ""
     lines = [line[_end_of_markers(line) :] for line in block.split("\n")]
     text = " ".join(" ".join(line for line in lines if not _NOT_PROSE.match(line)).split())
-    if "[" in text or "<" in text or "%%" in text or "^" in text:
+    if "[" in text or "<" in text or "%%" in text:
         text = _DROPPED.sub("", text)
         text = _LINK.sub(r"\1", _WIKILINK.sub(_shown, text))
-    text = _EMPHASIS.sub("", text)
+    if "^" in text:
+        text = _BLOCK_ID.sub("", text)
+    for mark in ("*", "`", "~~", "=="):
+        text = text.replace(mark, "")
+    if "_" in text:
+        text = _UNDERSCORES.sub("", text)
     if "\\" in text:
         text = _ESCAPE.sub(r"\1", text)
     return " ".join(text.split())
@@ -90,8 +96,11 @@ def plain_text(block: str) -> str:
 def first_sentence(text: str) -> str:
     """The text up to the first mark that ends a sentence, or all of it."""
     for match in _SENTENCE_END.finditer(text):
-        if not _ABBREVIATION.search(text, max(0, match.start() - 8), match.end()):
-            return text[: match.end()]
+        end = match.end()
+        if text[match.start()] in "。！？｡":
+            return text[:end]
+        if text[end : end + 1].isspace() and not _ABBREVIATION.search(text, max(0, end - 8), end):
+            return text[:end]
     return text
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +14,10 @@ from vault.markdown import ParsedLink, parse_body, parse_property_link
 from vault.slugs import type_of_folder
 
 ENCODING: Final = "encoding"
+# What a template leaves to be filled in: text to Obsidian, a mapping that is its own key to YAML.
+_PLACEHOLDER: Final = re.compile(
+    r"^([ \t]*+(?:- ++|[^\s:#\"'{}][^:\n]*+: ++))\{\{([^{}\n\"\\]*+)\}\}[ \t\r]*+$", re.MULTILINE
+)
 _UTF16: Final = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
 
@@ -51,10 +56,12 @@ def parse_page(path: str, data: bytes) -> ParsedPage:
     text, flags = decode(data)
     parts = split(text)
     properties: dict[str, Any] = {}
+    linked = properties
     if parts.raw is not None:
         loaded = load(parts.raw)
         properties = loaded.data
         flags += [{"code": flag.code, "reason": flag.reason} for flag in loaded.flags]
+        linked = properties if not loaded.flags else load(_PLACEHOLDER.sub(r'\1"{\2}"', parts.raw)).data
     body = parse_body(parts.body)
     return ParsedPage(
         path=path,
@@ -68,7 +75,7 @@ def parse_page(path: str, data: bytes) -> ParsedPage:
         flags=flags,
         summary=body.summary,
         links=body.links,
-        property_links=list(property_links(properties)),
+        property_links=list(property_links(linked)),
         headings=body.headings,
         blocks=body.blocks,
         remote_images=body.remote_images,
