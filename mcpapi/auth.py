@@ -1,0 +1,62 @@
+"""Who is calling over HTTP: a bearer token, always; nothing anonymous, this machine included."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Iterable
+from typing import Final
+
+from django.conf import settings
+from django.db import close_old_connections
+
+from mcpapi.callers import Caller
+from mcpapi.profiles import remote_write_mode
+from vault.errors import ErrorCode, SynapseError
+from wiki.models import Scope
+from wiki.tokens import find_token, last_used
+
+DOOR: Final = "mcp-http"
+_STATIC_SCOPE: Final = {"false": Scope.READ, "staged": Scope.PROPOSE, "true": Scope.WRITE}
+
+
+def bearer_of(headers: Iterable[tuple[bytes, bytes]]) -> str | None:
+    """The token of the one Authorization header; None if there is none, several, or another scheme."""
+    values = [value for name, value in headers if name == b"authorization"]
+    if len(values) != 1:
+        return None
+    scheme, _, raw = values[0].partition(b" ")
+    return raw.strip().decode("latin-1") if scheme.lower() == b"bearer" else None
+
+
+def authenticate(raw: str | None) -> Caller:
+    """The caller that shows this token. Reads the database.
+
+    Raises ``unauthenticated``, alike for a token that is unknown, expired or revoked.
+    """
+    if not raw:
+        raise SynapseError(ErrorCode.UNAUTHENTICATED, "Send a token as `Authorization: Bearer …`.")
+    if _is_static(raw):
+        return Caller(name="token:MCP_AUTH_TOKEN", scope=_STATIC_SCOPE[remote_write_mode()], door=DOOR)
+    close_old_connections()
+    try:
+        token = find_token(raw)
+    finally:
+        close_old_connections()
+    if token is None:
+        raise SynapseError(
+            ErrorCode.UNAUTHENTICATED,
+            "The token is not known, has expired or was revoked. Make one with `manage.py token create`.",
+        )
+    last_used.note(token)
+    return Caller(name=f"token:{token.name}", scope=token.scope, door=DOOR)
+
+
+def _is_static(raw: str) -> bool:
+    known = settings.MCP_AUTH_TOKEN
+    # Digests, so that the comparison takes the same time for a token of any length.
+    return bool(known) and hmac.compare_digest(_digest(raw), _digest(known))
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()

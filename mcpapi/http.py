@@ -1,0 +1,143 @@
+"""The HTTP door: streamable HTTP at /mcp and /mcp/server, with or without a slash, never a redirect.
+
+Nothing is kept between two requests (stateless), so there is no session to steal or to flood. Order: host and
+origin, the token, method, form of the body; only then does the protocol see the request.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any, Final
+
+import anyio.to_thread
+from django.conf import settings
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp.types import INVALID_REQUEST, PARSE_ERROR, jsonrpc_message_adapter
+from pydantic import ValidationError
+from starlette.responses import JSONResponse
+
+from mcpapi import gate, info
+from mcpapi.auth import authenticate, bearer_of
+from mcpapi.calls import unforeseen
+from mcpapi.gate import HostNotServedError, Receive, Scope, Send
+from mcpapi.profiles import Profile
+from mcpapi.server import CALLER_KEY, build, self_test
+from vault.errors import ErrorCode, SynapseError
+from wiki.tokens import last_used
+
+MOUNTS: Final = frozenset({"/mcp", "/mcp/server"})
+INFO: Final = "/mcp/info"
+_CHALLENGE: Final = 'Bearer realm="synapse"'
+
+logger = logging.getLogger(__name__)
+
+
+class McpApp:
+    """An ASGI application for the paths under /mcp; serves while its :meth:`lifespan` is entered."""
+
+    def __init__(self) -> None:
+        self._manager: StreamableHTTPSessionManager | None = None
+
+    @asynccontextmanager
+    async def lifespan(self) -> AsyncIterator[None]:
+        """Build the server, test it, and serve until left. RuntimeError if its tools are not those of the table."""
+        surface = build(Profile.HTTP)
+        await self_test(surface)
+        manager = StreamableHTTPSessionManager(
+            surface.server,
+            stateless=True,
+            max_request_body_size=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
+            # The gate judges hosts and origins, by the same lists as the rest of the server, and says what to do.
+            security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+        )
+        async with manager.run():
+            with last_used.running():
+                self._manager = manager
+                try:
+                    yield
+                finally:
+                    self._manager = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one HTTP request; every refusal is the error envelope."""
+        try:
+            await self._answer(scope, receive, send)
+        except SynapseError as error:
+            await _refusal(error)(scope, receive, send)
+        except Exception:
+            # The protocol's own failures are answered inside it, so no answer has begun here.
+            logger.exception("a request to /mcp failed")
+            await _refusal(unforeseen())(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        gate.require_host_and_origin(scope)
+        path = scope["path"].removesuffix("/")
+        if path == INFO:
+            _require_method(scope, "GET", "HEAD")
+            await JSONResponse(await anyio.to_thread.run_sync(info.describe))(scope, receive, send)
+            return
+        scope[CALLER_KEY] = await anyio.to_thread.run_sync(partial(authenticate, bearer_of(scope["headers"])))
+        if path not in MOUNTS:
+            raise SynapseError(ErrorCode.NOT_FOUND, "There is nothing at this address. The MCP endpoint is /mcp.")
+        _require_method(scope, "POST")
+        gate.require_json(scope)
+        try:
+            message, body = await gate.read_object(scope, receive)
+        except SynapseError as error:
+            if error.code is not ErrorCode.MALFORMED_BODY:
+                raise
+            await _protocol_error(PARSE_ERROR, error)(scope, receive, send)
+            return
+        if not _is_jsonrpc(message):
+            refused = SynapseError(ErrorCode.MALFORMED_BODY, "The body is not one JSON-RPC 2.0 message.")
+            await _protocol_error(INVALID_REQUEST, refused)(scope, receive, send)
+            return
+        await self._serve(scope, gate.replay(body, receive), send)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._manager is None:
+            raise RuntimeError("The lifespan of the MCP application has not been entered")
+        await self._manager.handle_request(scope, receive, send)
+
+
+def _require_method(scope: Scope, *allowed: str) -> None:
+    if scope["method"] not in allowed:
+        raise SynapseError(
+            ErrorCode.METHOD_NOT_ALLOWED, f"This address takes {' and '.join(allowed)} only.", allowed=list(allowed)
+        )
+
+
+def _is_jsonrpc(message: dict[str, Any]) -> bool:
+    number = message.get("id", 0)
+    if not isinstance(number, (str, int)) or isinstance(number, bool):
+        return False  # the SDK would take such a request for a notification and never answer it
+    try:
+        jsonrpc_message_adapter.validate_python(message, by_name=False)
+    except ValidationError:
+        return False
+    return True
+
+
+def _refusal(error: SynapseError) -> JSONResponse:
+    headers = {}
+    if error.code is ErrorCode.UNAUTHENTICATED:
+        headers["WWW-Authenticate"] = _CHALLENGE
+    if error.code is ErrorCode.METHOD_NOT_ALLOWED:
+        headers["Allow"] = ", ".join(error.repair["allowed"])
+    if isinstance(error, HostNotServedError):
+        headers["Connection"] = "close"
+    return JSONResponse(error.envelope(), status_code=error.status, headers=headers)
+
+
+def _protocol_error(code: int, error: SynapseError) -> JSONResponse:
+    """What a JSON-RPC client understands when its message could not be read, with our envelope inside."""
+    body = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": error.message, "data": error.envelope()}}
+    return JSONResponse(body, status_code=error.status)
+
+
+mcp_app: Final = McpApp()
+lifespan: Final = mcp_app.lifespan

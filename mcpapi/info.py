@@ -1,0 +1,49 @@
+"""GET /mcp/info: what is served here, for people and programs that set up a client. Open, and without secrets."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django.conf import settings
+from django.db import DatabaseError, close_old_connections
+from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
+
+from mcpapi.callers import LOCAL
+from mcpapi.profiles import Profile, listed, remote_write_mode
+from mcpapi.server import SERVER_NAME
+from wiki.tokens import any_usable
+
+# Structured results came with this revision; what is older gets the same JSON as text only.
+OLDEST_REVISION: Final = "2025-06-18"
+
+
+def describe() -> dict[str, Any]:
+    """The document. Reads the database, for whether any token exists."""
+    mode = remote_write_mode()
+    tools = [tool.name for tool in listed(Profile.HTTP, mode, LOCAL)]
+    return {
+        "server_name": SERVER_NAME,
+        "version": settings.VERSION,
+        "revisions": [known for known in reversed(KNOWN_PROTOCOL_VERSIONS) if known >= OLDEST_REVISION],
+        "transport": "streamable-http",
+        "http_enabled": True,
+        "remote_write_enabled": mode == "true",
+        "remote_write_mode": mode,
+        "token_configured": _token_configured(),
+        "mount_path": "/mcp",
+        "entry_point_command": "python manage.py mcp",
+        "tool_count": len(tools),
+        "tools": tools,
+    }
+
+
+def _token_configured() -> bool:
+    if settings.MCP_AUTH_TOKEN:
+        return True
+    close_old_connections()
+    try:
+        return any_usable()
+    except DatabaseError:
+        return False
+    finally:
+        close_old_connections()

@@ -1,0 +1,164 @@
+"""The one list of tools. The server, the profiles, the self-test and the documents are derived from it.
+
+Adding a tool: write its schemas (mcpapi.schemas), its handler (mcpapi.tools) and its ToolSpec here, and name it
+in the table of mcpapi.profiles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from mcpapi import schemas
+from mcpapi.tools import reading, writing
+from wiki.models import Scope
+
+VISIBLE_TOOL_CAP: Final = 15
+"""More tools than this make an agent choose worse; raised only by a decision record."""
+
+Handler = Callable[..., dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSpec:
+    """All there is to know about one tool.
+
+    ``handler`` is called as ``handler(caller, **arguments)`` in a thread, with every argument validated and
+    present. ``seconds`` bounds a read; a tool that ``writes`` is never cut off, since what it has begun must
+    end. ``destructive`` and ``idempotent`` are the hints of the protocol.
+    """
+
+    name: str
+    title: str
+    description: str
+    input_schema: schemas.Schema
+    output_schema: schemas.Schema
+    handler: Handler
+    scope: str = Scope.READ
+    seconds: float = 5
+    hidden: bool = False
+    destructive: bool = False
+    idempotent: bool = True
+
+    @property
+    def writes(self) -> bool:
+        """Does it change anything? Every scope but ``read`` does."""
+        return self.scope != Scope.READ
+
+
+TOOLS: Final[tuple[ToolSpec, ...]] = (
+    ToolSpec(
+        name="search_wiki",
+        title="Search the wiki",
+        description=(
+            "Find pages by what they say. Use it first, whenever you do not know a page's exact title. Returns up to "
+            "k pages, best first, each with id, title, type, relevance_score, path and a snippet; read one with "
+            "get_page. `mode` says how it searched; `degraded` is null unless a kind of search failed. An empty "
+            "result means that nothing fits."
+        ),
+        input_schema=schemas.SEARCH_WIKI_IN,
+        output_schema=schemas.SEARCH_WIKI_OUT,
+        handler=reading.search_wiki,
+        seconds=15,
+    ),
+    ToolSpec(
+        name="get_page",
+        title="Read a page",
+        description=(
+            "Read one live page whole. Use it when you know the exact title, from search_wiki, list_pages or a link. "
+            "Returns the Markdown body, the frontmatter, the path, the content_hash to write it with, and the pages "
+            "that link to it. A deleted or unknown title answers page_not_found; several pages with one title, "
+            "ambiguous_title with their paths; a page over the size limit, payload_too_large."
+        ),
+        input_schema=schemas.GET_PAGE_IN,
+        output_schema=schemas.GET_PAGE_OUT,
+        handler=reading.get_page,
+    ),
+    ToolSpec(
+        name="list_pages",
+        title="List pages",
+        description=(
+            "List live wiki pages by title, of one type or all. Use it to see what the wiki covers; to find "
+            "something, search_wiki is better. Returns page references without content, total, and next_cursor while "
+            "there is more. Deleted pages and the reserved ones (index, log, overview, schema, purpose) are left out."
+        ),
+        input_schema=schemas.LIST_PAGES_IN,
+        output_schema=schemas.LIST_PAGES_OUT,
+        handler=reading.list_pages,
+    ),
+    ToolSpec(
+        name="get_graph_neighborhood",
+        title="See a page's neighbours",
+        description=(
+            "Show which pages a page is linked with, in both directions. Use it to find related pages and context. "
+            "Returns nodes with their distance and weighted edges, heaviest first, at most 200 nodes (truncated says "
+            "if there were more). The stored graph is read; nothing is computed."
+        ),
+        input_schema=schemas.NEIGHBORHOOD_IN,
+        output_schema=schemas.NEIGHBORHOOD_OUT,
+        handler=reading.get_graph_neighborhood,
+        seconds=10,
+    ),
+    ToolSpec(
+        name="read_source_file",
+        title="Read a raw source",
+        description=(
+            "Read a text file that the person put under raw/sources. Use it before writing a page from a source, or "
+            "to check a claim. Returns up to 100,000 characters from offset, with next_offset while there is more. "
+            "Only raw/sources can be read: any other path is path_not_allowed."
+        ),
+        input_schema=schemas.READ_SOURCE_IN,
+        output_schema=schemas.READ_SOURCE_OUT,
+        handler=reading.read_source_file,
+    ),
+    ToolSpec(
+        name="write_page",
+        title="Create or update a page",
+        description=(
+            "Create a wiki page, or replace the body of the one with this exact title. Use it to keep knowledge, "
+            "after reading the page there is. Frontmatter keys you leave out stay. Returns the page's reference, "
+            "path, content_hash, created, and warnings. Only pages under wiki/ can be written. conflict or "
+            "base_required means that somebody else changed the page: read it again, merge, and send its "
+            "content_hash as base_hash."
+        ),
+        input_schema=schemas.WRITE_PAGE_IN,
+        output_schema=schemas.WRITE_PAGE_OUT,
+        handler=writing.write_page,
+        scope=Scope.WRITE,
+        seconds=30,
+        destructive=True,
+        idempotent=False,
+    ),
+    ToolSpec(
+        name="trigger_source_rescan",
+        title="Rescan the vault",
+        description=(
+            "Ask for an incremental scan of the vault's files. Use it when files were added or changed and do not "
+            "show up yet. Returns at once: whether a scan was started, its job, and whether one is running. Never a "
+            "full scan; changes no file."
+        ),
+        input_schema=schemas.RESCAN_IN,
+        output_schema=schemas.RESCAN_OUT,
+        handler=writing.trigger_source_rescan,
+        scope=Scope.WRITE,
+    ),
+)
+
+BY_NAME: Final = {tool.name: tool for tool in TOOLS}
+
+
+def require_bounded(tools: Iterable[ToolSpec]) -> None:
+    """RuntimeError, by name, if two tools share a name or more than the cap are visible by default."""
+    names = [tool.name for tool in tools]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise RuntimeError(f"Two tools bear one name: {', '.join(twice)}")
+    visible = [tool.name for tool in tools if not tool.hidden]
+    if len(visible) > VISIBLE_TOOL_CAP:
+        raise RuntimeError(
+            f"{len(visible)} tools are visible, {VISIBLE_TOOL_CAP} is the cap. Merge or hide one: {', '.join(visible)}"
+        )
+
+
+require_bounded(TOOLS)

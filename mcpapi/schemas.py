@@ -1,0 +1,262 @@
+"""The JSON schemas that tools/list shows: what each tool takes and gives.
+
+Names, types, defaults, bounds, enums and required lists of the founding contract are kept; what stands beside
+them is an addition. Structured output is an object, so the contract's arrays are the field ``result``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+Schema = dict[str, Any]
+
+PAGE_TYPES: Final = ["entity", "concept", "source", "synthesis", "comparison"]
+
+_TYPE_OR_NULL: Final[Schema] = {"type": ["string", "null"], "enum": [*PAGE_TYPES, None]}
+_TITLE_OR_NULL: Final[Schema] = {"type": ["string", "null"]}
+_UUID: Final[Schema] = {"type": "string", "format": "uuid"}
+_NO_SCORE: Final[Schema] = {"type": "number", "const": 0.0}
+_STRING_OR_NULL: Final[Schema] = {"type": ["string", "null"], "default": None}
+
+ERROR: Final[Schema] = {
+    "type": "object",
+    "properties": {"error": {"type": "string"}, "error_code": {"type": "string"}},
+    "required": ["error", "error_code"],
+}
+
+
+def takes(properties: dict[str, Schema], required: list[str]) -> Schema:
+    """An input schema; arguments it does not name are refused."""
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+def gives(properties: dict[str, Schema], required: list[str]) -> Schema:
+    """An output schema: the object described, or the error envelope."""
+    success = {"type": "object", "properties": properties, "required": required}
+    return {"type": "object", "oneOf": [success, ERROR]}
+
+
+def _described(schema: Schema, description: str) -> Schema:
+    return {**schema, "description": description}
+
+
+def _listed(item: Schema, required: list[str]) -> Schema:
+    return {"type": "array", "items": {"type": "object", "properties": item, "required": required}}
+
+
+_EXACT_TITLE: Final = _described({"type": "string"}, "Exact page title (case-sensitive).")
+
+SEARCH_WIKI_IN: Final = takes(
+    {
+        "query": {"type": "string", "description": "Natural-language search query, in any language."},
+        "k": {
+            "type": "integer",
+            "default": 5,
+            "minimum": 1,
+            "maximum": 50,
+            "description": "Maximum number of results to return. Clamped to [1, 50].",
+        },
+    },
+    ["query"],
+)
+SEARCH_WIKI_OUT: Final = gives(
+    {
+        "result": _listed(
+            {
+                "id": _UUID,
+                "title": _TITLE_OR_NULL,
+                "type": _TYPE_OR_NULL,
+                "relevance_score": {"type": "number", "minimum": 0.0, "maximum": 1.0},
+                "path": {"type": "string"},
+                "snippet": {"type": "string"},
+                "why": {"type": "string"},
+            },
+            ["id", "relevance_score"],
+        ),
+        "mode": {"type": "string"},
+        "degraded": {"type": ["object", "null"], "description": "null, or which kind of search failed, and why"},
+        "data_version": {"type": "integer"},
+    },
+    ["result"],
+)
+
+GET_PAGE_IN: Final = takes(
+    {
+        "title": _EXACT_TITLE,
+        "path": _described(
+            _STRING_OR_NULL,
+            "Vault path, to tell pages with one title apart; title is then that page's, or empty.",
+        ),
+    },
+    ["title"],
+)
+GET_PAGE_OUT: Final = gives(
+    {
+        "title": {"type": "string"},
+        "type": {"type": ["string", "null"]},
+        "content": {"type": "string", "description": "Markdown body without frontmatter block."},
+        "frontmatter": {"type": "object", "description": "Parsed YAML frontmatter."},
+        "id": _UUID,
+        "path": {"type": "string"},
+        "content_hash": {"type": "string", "description": "Send it as base_hash when writing this page."},
+        "backlinks": {"type": "array"},
+    },
+    ["title", "content", "frontmatter"],
+)
+
+LIST_PAGES_IN: Final = takes(
+    {
+        "type": {**_TYPE_OR_NULL, "default": None, "description": "Page type to list; null lists all."},
+        "limit": {
+            "type": "integer",
+            "default": 100,
+            "minimum": 1,
+            "maximum": 500,
+            "description": "Pages in one answer. Clamped to [1, 500].",
+        },
+        "cursor": _described(_STRING_OR_NULL, "next_cursor of the answer before; null begins."),
+    },
+    [],
+)
+LIST_PAGES_OUT: Final = gives(
+    {
+        "result": _listed(
+            {"id": _UUID, "title": _TITLE_OR_NULL, "type": _TYPE_OR_NULL, "relevance_score": _NO_SCORE},
+            ["id", "relevance_score"],
+        ),
+        "next_cursor": {"type": ["string", "null"]},
+        "total": {"type": "integer"},
+    },
+    ["result"],
+)
+
+NEIGHBORHOOD_IN: Final = takes(
+    {
+        "title": _EXACT_TITLE,
+        "depth": {
+            "type": "integer",
+            "default": 1,
+            "minimum": 1,
+            "maximum": 2,
+            "description": "How many links away. Clamped to [1, 2].",
+        },
+    },
+    ["title"],
+)
+NEIGHBORHOOD_OUT: Final = gives(
+    {
+        "center": {"type": "string", "description": "id of the page asked for"},
+        "nodes": _listed(
+            {"id": _UUID, "title": _TITLE_OR_NULL, "type": _TYPE_OR_NULL, "depth": {"type": "integer"}},
+            ["id", "depth"],
+        ),
+        "edges": _listed(
+            {
+                "source": _UUID,
+                "target": _UUID,
+                "weight": {"type": "number"},
+                "links": {"type": "integer"},
+            },
+            ["source", "target", "weight"],
+        ),
+        "truncated": {"type": "boolean"},
+    },
+    ["center", "nodes", "edges", "truncated"],
+)
+
+READ_SOURCE_IN: Final = takes(
+    {
+        "path": {
+            "type": "string",
+            "description": "Vault path raw/sources/…, or a path relative to raw/sources. No '..', no absolute path.",
+        },
+        "offset": {
+            "type": "integer",
+            "default": 0,
+            "minimum": 0,
+            "description": "Character to begin at: next_offset of the answer before.",
+        },
+    },
+    ["path"],
+)
+READ_SOURCE_OUT: Final = gives(
+    {
+        "path": {"type": "string"},
+        "content": {"type": "string"},
+        "size_bytes": {"type": "integer"},
+        "truncated": {"type": "boolean"},
+        "next_offset": {"type": ["integer", "null"]},
+        "content_hash": {"type": "string"},
+    },
+    ["path", "content", "size_bytes", "truncated", "next_offset", "content_hash"],
+)
+
+WRITE_PAGE_IN: Final = takes(
+    {
+        "title": {
+            "type": "string",
+            "minLength": 1,
+            "description": "Page title (non-empty). Must match frontmatter.title.",
+        },
+        "content": {
+            "type": "string",
+            "minLength": 1,
+            "description": "Markdown body WITHOUT a frontmatter block. Link pages as [[Title]].",
+        },
+        "frontmatter": {
+            "type": "object",
+            "description": "At least {type, title, sources, lang}; any other key is kept as given, null removes it.",
+            "properties": {
+                "type": {"type": "string", "enum": PAGE_TYPES, "description": "Page type. Required."},
+                "title": {"type": "string", "minLength": 1, "description": "Page title. Required."},
+                "sources": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "minItems": 1,
+                    "description": "What the page rests on: source paths. Required; joined with those it has.",
+                },
+                "lang": {
+                    "type": "string",
+                    "minLength": 2,
+                    "description": "ISO-639-1 language code (e.g. 'en', 'it'). Required.",
+                },
+            },
+            "required": ["type", "title", "sources", "lang"],
+            "additionalProperties": True,
+        },
+        "origin_source": {
+            "type": "string",
+            "default": "",
+            "description": "A further source path, added to sources; it does not stand for them.",
+        },
+        "base_hash": _described(
+            _STRING_OR_NULL,
+            "content_hash of the version this change was made from. Needed when somebody else changed the page last.",
+        ),
+        "path": _described(_STRING_OR_NULL, "Vault path of the page meant, where several bear the title."),
+    },
+    ["title", "content", "frontmatter"],
+)
+WRITE_PAGE_OUT: Final = gives(
+    {
+        "id": _UUID,
+        "title": _TITLE_OR_NULL,
+        "type": {"type": ["string", "null"]},
+        "relevance_score": _NO_SCORE,
+        "path": {"type": "string"},
+        "content_hash": {"type": "string"},
+        "created": {"type": "boolean"},
+        "warnings": {"type": "array", "items": {"type": "string"}},
+    },
+    ["id"],
+)
+
+RESCAN_IN: Final = takes({}, [])
+RESCAN_OUT: Final = gives(
+    {
+        "started": {"type": "boolean", "description": "false: one was waiting or running already"},
+        "job": {"type": ["integer", "null"]},
+        "running": {"type": "boolean"},
+    },
+    ["started", "job", "running"],
+)

@@ -1,0 +1,119 @@
+"""The stdio door: one client, the process's own standard input and output, nothing else on either.
+
+It ends when the client closes its input or a signal asks for it: calls in hand are answered or, if they write,
+finished; waiting jobs are run; and if anything of that hangs, a watchdog ends the process. A write cut off there
+leaves the old version or the new one, as at any other time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import threading
+from collections.abc import AsyncIterator
+from concurrent.futures import CancelledError
+from typing import Any, Final, cast
+
+import anyio
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.server.stdio import stdio_server
+
+from mcpapi.profiles import Profile
+from mcpapi.server import Surface, build, self_test
+from wiki.jobs import JobThread, drain
+
+_END_WITHIN: Final = 4.5
+_ANSWER_WITHIN: Final = 2.0
+_TICK: Final = 0.05
+_BLOCK: Final = 1 << 16
+
+
+def serve() -> None:
+    """Serve until end of input, SIGTERM or SIGINT. RuntimeError if the tools are not those of the profile's table."""
+    stop = threading.Event()
+    jobs = JobThread(stop)
+    jobs.start()
+    try:
+        asyncio.run(_serve(build(Profile.STDIO)))
+    except* BrokenPipeError:
+        pass  # the client has gone without waiting for its answers
+    finally:
+        stop.set()
+        jobs.join(timeout=2)
+        drain()
+
+
+async def _serve(surface: Surface) -> None:
+    await self_test(surface)
+    lines = _Lines(surface)
+    try:
+        async with stdio_server(stdin=cast("Any", lines)) as (read_stream, write_stream):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(_cancel_on_signal, tasks.cancel_scope)
+                options = surface.server.create_initialization_options()
+                await surface.server.run(read_stream, write_stream, options)
+                tasks.cancel_scope.cancel()
+            lines.close()
+    finally:
+        lines.close()
+
+
+async def _cancel_on_signal(scope: anyio.CancelScope) -> None:
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        async for _ in signals:
+            _end_soon()
+            scope.cancel()
+            return
+
+
+def _end_soon() -> None:
+    """End the process in a few seconds, whatever still runs then; a client waits no longer before it kills."""
+    watchdog = threading.Timer(_END_WITHIN, os._exit, args=(1,))
+    watchdog.daemon = True
+    watchdog.start()
+
+
+class _Lines:
+    """The lines of standard input, as the SDK iterates over them.
+
+    A thread of its own reads the descriptor: the SDK's reader can't be interrupted while it waits for a line,
+    and would keep a process that was told to end. At the end of input, calls in hand are let finish, so that a
+    script may pipe its requests in and read the answers.
+    """
+
+    def __init__(self, surface: Surface) -> None:
+        self._calls = surface.calls
+        self._loop = asyncio.get_running_loop()
+        self._send: MemoryObjectSendStream[str]
+        self._receive: MemoryObjectReceiveStream[str]
+        self._send, self._receive = anyio.create_memory_object_stream[str]()
+        threading.Thread(target=self._read, args=(os.dup(0),), name="stdin", daemon=True).start()
+
+    def close(self) -> None:
+        """End the iteration, though the client may go on writing."""
+        self._send.close()
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        async for line in self._receive:
+            yield line
+        _end_soon()
+        with anyio.move_on_after(_ANSWER_WITHIN):
+            await anyio.sleep(_TICK)
+            while self._calls.active:
+                await anyio.sleep(_TICK)
+            await anyio.sleep(_TICK)
+
+    def _read(self, descriptor: int) -> None:
+        held = b""
+        try:
+            while block := os.read(descriptor, _BLOCK):
+                *lines, held = (held + block).split(b"\n")
+                for line in lines:
+                    self._hand_over(self._send.send(line.decode("utf-8", "replace")))
+            self._hand_over(self._send.aclose())
+        except (OSError, RuntimeError, CancelledError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+            return  # the loop has ended, and with it whoever would read
+
+    def _hand_over(self, work: Any) -> None:
+        asyncio.run_coroutine_threadsafe(work, self._loop).result()

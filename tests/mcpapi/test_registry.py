@@ -1,0 +1,200 @@
+"""The tools' schemas, field by field as the founding contract has them, and the bounds of the surface."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from mcpapi.registry import BY_NAME, TOOLS, VISIBLE_TOOL_CAP, require_bounded
+from mcpapi.server import shown
+
+TYPES = ["entity", "concept", "source", "synthesis", "comparison"]
+
+
+def bare(schema: object) -> object:
+    """The schema without descriptions: what a program relies on."""
+    if isinstance(schema, dict):
+        return {key: bare(value) for key, value in schema.items() if key != "description" or isinstance(value, dict)}
+    if isinstance(schema, list):
+        return [bare(item) for item in schema]
+    return schema
+
+
+def takes(name: str) -> dict:
+    return bare(BY_NAME[name].input_schema)
+
+
+def success(name: str) -> dict:
+    root = bare(BY_NAME[name].output_schema)
+    assert root["type"] == "object"
+    fine, error = root["oneOf"]
+    assert error == {
+        "type": "object",
+        "properties": {"error": {"type": "string"}, "error_code": {"type": "string"}},
+        "required": ["error", "error_code"],
+    }
+    return fine
+
+
+def subset(whole: dict, names: list[str]) -> dict:
+    return {name: whole[name] for name in names}
+
+
+def test_search_wiki_takes_what_the_contract_says():
+    assert takes("search_wiki") == {
+        "type": "object",
+        "properties": {
+            "query": {"type": "string"},
+            "k": {"type": "integer", "default": 5, "minimum": 1, "maximum": 50},
+        },
+        "required": ["query"],
+        "additionalProperties": False,
+    }
+
+
+def test_search_wiki_gives_page_references_with_a_score():
+    fine = success("search_wiki")
+    assert fine["required"] == ["result"]
+    items = fine["properties"]["result"]["items"]
+    assert subset(items["properties"], ["id", "title", "type", "relevance_score"]) == {
+        "id": {"type": "string", "format": "uuid"},
+        "title": {"type": ["string", "null"]},
+        "type": {"type": ["string", "null"], "enum": [*TYPES, None]},
+        "relevance_score": {"type": "number", "minimum": 0.0, "maximum": 1.0},
+    }
+    assert items["required"] == ["id", "relevance_score"]
+
+
+def test_write_page_takes_what_the_contract_says_and_two_additions():
+    assert takes("write_page") == {
+        "type": "object",
+        "properties": {
+            "title": {"type": "string", "minLength": 1},
+            "content": {"type": "string", "minLength": 1},
+            "frontmatter": {
+                "type": "object",
+                "properties": {
+                    "type": {"type": "string", "enum": TYPES},
+                    "title": {"type": "string", "minLength": 1},
+                    "sources": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+                    "lang": {"type": "string", "minLength": 2},
+                },
+                "required": ["type", "title", "sources", "lang"],
+                "additionalProperties": True,
+            },
+            "origin_source": {"type": "string", "default": ""},
+            "base_hash": {"type": ["string", "null"], "default": None},
+            "path": {"type": ["string", "null"], "default": None},
+        },
+        "required": ["title", "content", "frontmatter"],
+        "additionalProperties": False,
+    }
+
+
+def test_write_page_gives_a_page_reference():
+    fine = success("write_page")
+    assert fine["required"] == ["id"]
+    assert subset(fine["properties"], ["id", "title", "type", "relevance_score"]) == {
+        "id": {"type": "string", "format": "uuid"},
+        "title": {"type": ["string", "null"]},
+        "type": {"type": ["string", "null"]},
+        "relevance_score": {"type": "number", "const": 0.0},
+    }
+    assert {"path", "content_hash", "created", "warnings"} <= set(fine["properties"])
+
+
+def test_get_page_takes_a_title_and_gives_the_page():
+    assert takes("get_page") == {
+        "type": "object",
+        "properties": {"title": {"type": "string"}, "path": {"type": ["string", "null"], "default": None}},
+        "required": ["title"],
+        "additionalProperties": False,
+    }
+    fine = success("get_page")
+    assert fine["required"] == ["title", "content", "frontmatter"]
+    assert subset(fine["properties"], ["title", "type", "content", "frontmatter"]) == {
+        "title": {"type": "string"},
+        "type": {"type": ["string", "null"]},
+        "content": {"type": "string"},
+        "frontmatter": {"type": "object"},
+    }
+
+
+def test_list_pages_takes_a_type_and_gives_references_without_score():
+    assert takes("list_pages") == {
+        "type": "object",
+        "properties": {
+            "type": {"type": ["string", "null"], "default": None, "enum": [*TYPES, None]},
+            "limit": {"type": "integer", "default": 100, "minimum": 1, "maximum": 500},
+            "cursor": {"type": ["string", "null"], "default": None},
+        },
+        "required": [],
+        "additionalProperties": False,
+    }
+    items = success("list_pages")["properties"]["result"]["items"]
+    assert items == {
+        "type": "object",
+        "properties": {
+            "id": {"type": "string", "format": "uuid"},
+            "title": {"type": ["string", "null"]},
+            "type": {"type": ["string", "null"], "enum": [*TYPES, None]},
+            "relevance_score": {"type": "number", "const": 0.0},
+        },
+        "required": ["id", "relevance_score"],
+    }
+
+
+def test_the_tools_of_adr_0061_have_its_signatures():
+    assert takes("get_graph_neighborhood")["properties"] == {
+        "title": {"type": "string"},
+        "depth": {"type": "integer", "default": 1, "minimum": 1, "maximum": 2},
+    }
+    assert takes("get_graph_neighborhood")["required"] == ["title"]
+    assert takes("read_source_file")["properties"] == {
+        "path": {"type": "string"},
+        "offset": {"type": "integer", "default": 0, "minimum": 0},
+    }
+    assert takes("read_source_file")["required"] == ["path"]
+    assert takes("trigger_source_rescan")["properties"] == {}
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_schemas_are_valid_and_every_parameter_is_described(tool):
+    Draft202012Validator.check_schema(tool.input_schema)
+    Draft202012Validator.check_schema(tool.output_schema)
+    nested = tool.input_schema["properties"].get("frontmatter", {}).get("properties", {})
+    for name, parameter in {**tool.input_schema["properties"], **nested}.items():
+        assert len(parameter.get("description", "")) > 10, name
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_annotations_say_what_the_tool_may_do(tool):
+    shown_tool = shown(tool).model_dump(by_alias=True, mode="json")
+    hints = shown_tool["annotations"]
+    assert len(shown_tool["title"]) > 5
+    assert hints["readOnlyHint"] is not tool.writes
+    assert hints["destructiveHint"] is (tool.name == "write_page")
+    assert hints["idempotentHint"] is (tool.name != "write_page")
+    assert hints["openWorldHint"] is False
+
+
+def test_the_whole_list_stays_small_enough_to_be_read_by_a_model():
+    listed = [shown(tool).model_dump(by_alias=True, mode="json", exclude_none=True) for tool in TOOLS]
+    tokens = len(json.dumps(listed, ensure_ascii=False, separators=(",", ":"))) / 4
+    assert tokens / len(TOOLS) <= 6_000 / VISIBLE_TOOL_CAP
+
+
+def test_a_sixteenth_visible_tool_is_refused_and_a_hidden_one_is_not():
+    tool = TOOLS[0]
+    fifteen = [replace(tool, name=f"tool_{number}") for number in range(VISIBLE_TOOL_CAP)]
+    require_bounded([*fifteen, replace(tool, name="hidden_tool", hidden=True)])
+    with pytest.raises(RuntimeError, match="tool_16"):
+        require_bounded([*fifteen, replace(tool, name="tool_16")])
+
+
+def test_two_tools_of_one_name_are_refused():
+    with pytest.raises(RuntimeError, match="search_wiki"):
+        require_bounded([*TOOLS, BY_NAME["search_wiki"]])
