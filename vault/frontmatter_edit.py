@@ -9,6 +9,7 @@ A block written in braces (JSON is valid YAML) is rewritten as lines when it cha
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -55,7 +56,7 @@ def update(data: FileText, changes: Mapping[str, Any]) -> FileText:
 
     A key whose value is already the one asked for is left alone, so its spelling stays; without any real change the
     same bytes come back. A file without a block gets one. Line ends and a byte order mark stay; new lines end as the
-    opening `---` does. The body may be in any encoding when bytes are given.
+    opening `---` does. The body's bytes need not be UTF-8 (UTF-16 is refused).
 
     Raises:
         SynapseError: invalid_frontmatter when the block that stands there can't be read (nothing is changed then), or
@@ -64,6 +65,8 @@ def update(data: FileText, changes: Mapping[str, Any]) -> FileText:
     check_characters(changes)
     wanted = {key: None if value is None else checked_value(value, key) for key, value in changes.items()}
     if isinstance(data, bytes):
+        if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            _refuse("The file is UTF-16; save it as UTF-8.")
         text = data.decode("utf-8", "surrogateescape")
         return _updated(text, wanted).encode("utf-8", "surrogateescape")
     return _updated(data, wanted)

@@ -353,6 +353,12 @@ def test_a_body_in_another_encoding_keeps_its_bytes() -> None:
     assert update(data, {"title": "U"}) == data.replace(b": T", b": U")
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_a_file_of_two_byte_characters_is_refused_not_spoilt(encoding: str) -> None:
+    with pytest.raises(SynapseError):
+        update("\ufeff---\na: 1\n---\n".removeprefix("\ufeff" * (encoding == "utf-16")).encode(encoding), {"a": 2})
+
+
 @pytest.mark.parametrize(
     "block",
     [
