@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import environ
 from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
@@ -107,7 +108,7 @@ def _check_surroundings(root: Path, data: Path) -> list[CheckMessage]:
 
 @register("synapse", Tags.security)
 def check_knobs(app_configs: Sequence[AppConfig] | None = None, **kwargs: Any) -> list[CheckMessage]:
-    """E010 to E018: values from the environment that are of the right type and still make no sense."""
+    """E010 to E019: values from the environment that are of the right type and still make no sense."""
     return [Error(message, hint=hint, id=f"synapse.{number}") for number, message, hint in _wrong_knobs()]
 
 
@@ -116,15 +117,22 @@ def _wrong_knobs() -> list[tuple[str, str, str]]:
 
 
 def _wrong_choices() -> list[tuple[str, str, str]]:
-    if settings.MCP_REMOTE_WRITE_ENABLED in ("false", "true", "staged"):
-        return []
-    return [
-        (
-            "E010",
-            "MCP_REMOTE_WRITE_ENABLED has an unknown value.",
-            "Use false (agents only read over HTTP), staged (they propose, a person decides) or true (they write).",
-        )
+    # Any other word counts as false, and a mistyped SYNAPSE_READ_ONLY=ture would let everybody write.
+    words = {*environ.Env.BOOLEAN_TRUE_STRINGS, "false", "off", "n", "no", "0", ""}
+    found = [
+        ("E019", f"{name} is neither true nor false.", "Use true or false.")
+        for name in ("SYNAPSE_READ_ONLY", "SYNAPSE_DEBUG")
+        if os.environ.get(name, "").strip().lower() not in words
     ]
+    if settings.MCP_REMOTE_WRITE_ENABLED not in ("false", "true", "staged"):
+        found.append(
+            (
+                "E010",
+                "MCP_REMOTE_WRITE_ENABLED has an unknown value.",
+                "Use false (agents only read over HTTP), staged (they propose, a person decides) or true (they write).",
+            )
+        )
+    return found
 
 
 def _wrong_numbers() -> list[tuple[str, str, str]]:

@@ -82,7 +82,9 @@ def open_beneath(folder: int, path: str, flags: int, mechanism: Mechanism | None
 
 
 def _openat2(folder: int, path: str, flags: int) -> int:
-    how = _OpenHow(flags, 0, _RESOLVE)
+    # Without O_NOFOLLOW a symlink at the end is one to resolve, which is refused as a symlink; with it, a folder
+    # would be "not a directory".
+    how = _OpenHow(flags & ~os.O_NOFOLLOW, 0, _RESOLVE)
     encoded = os.fsencode(path)
     while True:
         found = _syscall()(_OPENAT2, folder, encoded, how, ctypes.sizeof(how))
