@@ -31,11 +31,10 @@ _BATCH = 200
 def read_lines(folder: Path, name: str) -> Iterator[dict[str, Any]]:
     """The JSON objects of ``name`` or ``name``.gz."""
     packed = folder / f"{name}.gz"
-    opened = gzip.open(packed, "rt", encoding="utf-8") if packed.exists() else (folder / name).open(encoding="utf-8")
-    with opened as lines:
-        for line in lines:
-            if line.strip():
-                yield json.loads(line)
+    data = gzip.decompress(packed.read_bytes()) if packed.exists() else (folder / name).read_bytes()
+    for line in data.split(b"\n"):
+        if line.strip():
+            yield json.loads(line)
 
 
 def read_judgements(folder: Path) -> dict[str, dict[str, int]]:

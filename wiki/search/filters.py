@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from django.db.models import F, Q
 from django.db.models.functions import Left
@@ -63,3 +64,8 @@ class Filters:
             since = self.updated_since - _EPOCH
             pages = pages.filter(mtime_ns__gte=int(since.total_seconds() * 1e9))
         return pages
+
+    def sql(self) -> tuple[str, tuple[Any, ...]]:
+        """The keys of :meth:`pages` as a statement and its parameters, for full-text queries to join."""
+        statement: tuple[str, tuple[Any, ...]] = self.pages().order_by().values("pk").query.sql_with_params()
+        return statement
