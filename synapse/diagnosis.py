@@ -1,0 +1,155 @@
+"""What ``doctor`` looks at: each check answers one question and says how to mend what it finds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import run_checks
+from django.core.checks.messages import ERROR
+from django.db import DatabaseError, connection
+
+from vault.confined import Mechanism, best_mechanism
+from vault.current import current_vault
+from vault.drafts import list_drafts
+from vault.errors import SynapseError
+from vault.history import history_size
+from wiki import jobs
+from wiki.binding import check_binding
+from wiki.models import Link, LinkState, Page, Token, VaultState
+from wiki.startup import pending_migrations
+
+
+class Verdict(StrEnum):
+    """How a finding is to be taken."""
+
+    OK = "ok"
+    NOTE = "note"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One answer: what was asked, how it stands, and what to do about it (empty when nothing)."""
+
+    name: str
+    verdict: Verdict
+    text: str
+    fix: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-serialisable."""
+        return asdict(self)
+
+
+def _settings_and_root() -> Iterator[Finding]:
+    problems = run_checks(tags=["synapse"])
+    for problem in problems:
+        verdict = Verdict.ERROR if problem.level >= ERROR else Verdict.WARNING
+        yield Finding("settings", verdict, str(problem.msg), str(problem.hint or ""))
+    if not problems:
+        yield Finding("settings", Verdict.OK, f"vault at {settings.SYNAPSE_VAULT}, index below {settings.SYNAPSE_DATA}")
+
+
+def _identity() -> Iterator[Finding]:
+    vault = current_vault()
+    yield Finding("vault id", Verdict.OK, str(vault.id))
+    if not vault.writable:
+        yield Finding(
+            "vault", Verdict.NOTE, "The root can't be written: pages can be read and searched, not changed."
+        )
+    if best_mechanism() is Mechanism.OPENAT2:
+        yield Finding("confinement", Verdict.OK, "openat2: the kernel keeps every path below the root")
+    else:
+        yield Finding("confinement", Verdict.NOTE, "openat2 is missing here; paths are walked folder by folder instead")
+
+
+def _database() -> Iterator[Finding]:
+    missing = pending_migrations()
+    if missing:
+        yield Finding(
+            "database", Verdict.ERROR, f"{missing} migrations are missing", "Run `make serve`, or `manage.py migrate`."
+        )
+        return
+    check_binding()
+    yield Finding("database", Verdict.OK, f"{connection.vendor}, bound to this vault")
+    if connection.vendor == "sqlite":
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA quick_check(1)")
+            answer = cursor.fetchone()[0]
+        if answer != "ok":
+            yield Finding(
+                "database",
+                Verdict.ERROR,
+                "SQLite finds its file damaged",
+                "Stop Synapse, delete the index's folder in SYNAPSE_DATA, and run `make serve`: pages are rebuilt "
+                "from the vault; tokens and accounts are made anew.",
+            )
+
+
+def _index() -> Iterator[Finding]:
+    pages = Page.objects.live()
+    flagged = pages.exclude(flags=[])
+    links = Link.objects.filter(source__deleted_at__isnull=True)
+    broken = links.filter(state=LinkState.BROKEN).count()
+    yield Finding("index", Verdict.OK, f"{pages.count():,} pages, {links.count():,} links, {broken:,} broken")
+    state = VaultState.objects.first()
+    if state is None or state.last_scan_at is None:
+        yield Finding("scan", Verdict.WARNING, "The vault has never been scanned.", "Run `manage.py rescan`.")
+    elif state.last_scan.get("stopped"):
+        yield Finding("scan", Verdict.WARNING, str(state.last_scan["stopped"]), "Look at the vault, then rescan.")
+    else:
+        yield Finding("scan", Verdict.OK, f"last change found {state.last_scan_at:%Y-%m-%d %H:%M} UTC")
+    for page in flagged.order_by("path")[:10]:
+        reasons = "; ".join(str(flag.get("reason", flag.get("code"))) for flag in page.flags)
+        yield Finding("page", Verdict.NOTE, f"{page.path}: {reasons}", "Correct the file; it is never rewritten by itself.")
+    if (more := flagged.count() - 10) > 0:
+        yield Finding("page", Verdict.NOTE, f"and {more:,} more pages with a flag (see the admin)")
+
+
+def _kept_by_us() -> Iterator[Finding]:
+    vault = current_vault()
+    size = history_size(vault)
+    yield Finding("history", Verdict.OK, f"{size / 1e6:.1f} MB of displaced versions")
+    drafts = list_drafts(vault)
+    if drafts:
+        yield Finding(
+            "drafts",
+            Verdict.NOTE,
+            f"{len(drafts)} texts could not be written over someone else's version",
+            "`manage.py drafts list` shows them, `drafts apply` writes one, `drafts drop` forgets it.",
+        )
+    waiting = jobs.waiting()
+    if waiting:
+        yield Finding("jobs", Verdict.NOTE, f"{waiting} jobs wait", "`make serve` works them off.")
+
+
+def _doors() -> Iterator[Finding]:
+    tokens = Token.objects.filter(revoked_at__isnull=True).count()
+    yield Finding("tokens", Verdict.OK, f"{tokens} in force")
+    mode = settings.MCP_REMOTE_WRITE_ENABLED
+    yield Finding("remote writing", Verdict.OK, "on" if mode == "true" else "off: over HTTP agents only read")
+
+
+CHECKS: list[Callable[[], Iterator[Finding]]] = [_settings_and_root, _identity, _database, _index, _kept_by_us, _doors]
+
+
+def examine() -> list[Finding]:
+    """Ask every question. A check that fails is a finding itself and ends the rest, which stand on it."""
+    found: list[Finding] = []
+    for check in CHECKS:
+        try:
+            found.extend(check())
+        except SynapseError as error:
+            found.append(Finding(check.__name__.strip("_").replace("_", " "), Verdict.ERROR, error.message))
+        except DatabaseError:
+            found.append(
+                Finding("database", Verdict.ERROR, "It does not answer.", "Check DATABASE_URL, or run `make serve`.")
+            )
+        if any(finding.verdict is Verdict.ERROR for finding in found):
+            break
+    return found

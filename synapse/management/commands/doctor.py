@@ -1,0 +1,49 @@
+"""``manage.py doctor``: is everything well, and if not, what to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from synapse.diagnosis import Verdict, examine
+from wiki.binding import adopt
+from wiki.management.base import SynapseCommand
+
+_MARKS = {Verdict.OK: "ok", Verdict.NOTE: "--", Verdict.WARNING: "!!", Verdict.ERROR: "XX"}
+
+
+class Command(SynapseCommand):
+    help = "Examine settings, vault, index and jobs; say what is wrong and how to mend it. Exit code 1 on an error."
+    needs_tables = False
+    requires_system_checks: list[str] = []  # what they find is part of the answer here
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--json", action="store_true", help="one JSON document instead of lines")
+        parser.add_argument(
+            "--adopt",
+            action="store_true",
+            help="tie the database to the vault that SYNAPSE_VAULT names now; rows of another vault are removed",
+        )
+
+    def run(self, *, adopt: bool, **options: Any) -> None:
+        """Print each finding; adopt first if asked."""
+        if adopt:
+            self._adopt(quiet=options["json"])
+        findings = examine()
+        if options["json"]:
+            self.print_json({"findings": [finding.as_dict() for finding in findings]})
+        else:
+            for finding in findings:
+                self.stdout.write(f"{_MARKS[finding.verdict]}  {finding.name:<15} {finding.text}")
+                if finding.fix:
+                    self.stdout.write(f"    {'':<15} {finding.fix}")
+        if any(finding.verdict is Verdict.ERROR for finding in findings):
+            raise SystemExit(1)
+
+    def _adopt(self, *, quiet: bool) -> None:
+        changed = adopt()
+        if not quiet:
+            self.stdout.write(
+                "The database now follows this vault. Run `manage.py rescan`." if changed else "It follows this vault already."
+            )
