@@ -24,8 +24,19 @@ if TYPE_CHECKING:
     from vault.root import Vault
 
 STATE: Final = ".synapse"
-_ID_FILE: Final = "vault-id"
+ID_FILE: Final = "vault-id"
 _LEDGER: Final = "ids.jsonl"
+
+FileVersion = tuple[int, int, int]  # inode, size and mtime in nanoseconds
+
+
+def file_version(path: Path) -> FileVersion | None:
+    """Which version of a file is there, to tell whether what was read from it still holds. None: no file."""
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def is_writable(folder: Path) -> bool:
@@ -55,7 +66,7 @@ def read_vault_id(root: Path, data: Path) -> str | None:
     except OSError:
         return None
     try:
-        found = stored_id(folder, f"{STATE}/{_ID_FILE}")
+        found = stored_id(folder, f"{STATE}/{ID_FILE}")
     except SynapseError:
         return None
     finally:
@@ -63,7 +74,7 @@ def read_vault_id(root: Path, data: Path) -> str | None:
     return str(found) if found else None
 
 
-def stored_id(folder: int, path: str = _ID_FILE) -> uuid.UUID | None:
+def stored_id(folder: int, path: str = ID_FILE) -> uuid.UUID | None:
     """The id kept at ``path`` below the open folder, None if there is no such file.
 
     Raises ``storage_error`` for a file that holds no id: guessing a new one would give every page another id.
@@ -106,7 +117,7 @@ def store_id(folder: int) -> uuid.UUID:
             sync_file(descriptor)
         finally:
             os.close(descriptor)
-        rename_new(folder, temporary, folder, _ID_FILE)
+        rename_new(folder, temporary, folder, ID_FILE)
         sync_folder(folder)
     except OSError as error:
         with contextlib.suppress(OSError):
@@ -126,7 +137,7 @@ class IdLedger:
         self._vault = vault
         self._lock = threading.Lock()
         self._known: dict[str, uuid.UUID] = {}
-        self._seen: tuple[int, int, int] | None = None  # inode, size and mtime of what was read
+        self._seen: FileVersion | None = None  # of what was read
         self._read_to = 0  # offset after the last whole line
 
     def id_at(self, path: str) -> uuid.UUID | None:
@@ -167,6 +178,8 @@ class IdLedger:
                 raise refusal(error) from None
 
     def _refresh(self) -> None:
+        if self._seen is not None and file_version(self._vault.state / _LEDGER) == self._seen:
+            return
         with self._vault.open_state() as folder:
             if folder is None:
                 self._forget()

@@ -17,7 +17,18 @@ from vault import locks
 from vault.birth import birth_ns
 from vault.confined import READ_FLAGS, Mechanism, folder_beneath, open_beneath, refusal
 from vault.errors import ErrorCode, SynapseError
-from vault.identity import STATE, IdLedger, is_writable, path_id, state_base, store_id, stored_id
+from vault.identity import (
+    ID_FILE,
+    STATE,
+    FileVersion,
+    IdLedger,
+    file_version,
+    is_writable,
+    path_id,
+    state_base,
+    store_id,
+    stored_id,
+)
 from vault.paths import check_path, compile_exclude, has_invisible
 from vault.reading import (
     FileDigest,
@@ -47,6 +58,8 @@ class Vault:
         self.exclude = tuple(exclude)
         self._mechanism = mechanism
         self._state_base: Path | None = None
+        self._id: uuid.UUID | None = None
+        self._id_version: FileVersion | None = None
 
     # --- who it is ---
 
@@ -73,12 +86,16 @@ class Vault:
         """The vault's id; ``storage_error`` if it has none yet or a damaged one."""
         if self._base() != self.root:
             return path_id(self.root)
+        version = file_version(self.root / STATE / ID_FILE)
+        if version is not None and version == self._id_version and self._id is not None:
+            return self._id
         with self.open_state() as folder:
             found = None if folder is None else stored_id(folder)
         if found is None:
             raise SynapseError(
                 ErrorCode.STORAGE_ERROR, "The vault has no id yet. Run `manage.py init_vault` or `manage.py rescan`."
             )
+        self._id, self._id_version = found, version
         return found
 
     def ensure_id(self) -> uuid.UUID:
