@@ -1,0 +1,117 @@
+"""What ties this database to one vault, and the version of the index.
+
+The database keeps the id and the root of the vault that it describes. Another vault (or a copy of it at another
+place) is refused before anything is read or written, because its scan would take every page here for deleted.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from vault.current import current_vault
+from vault.errors import ErrorCode, SynapseError
+from wiki.models import File, Page, VaultState
+
+STATE_PK: Final = 1
+
+
+def check_binding() -> None:
+    """Refuse (``conflict``) when the database describes another vault than the one the settings name.
+
+    A database that describes none passes: :func:`bind` ties it at the first write. Never writes.
+    """
+    state = VaultState.objects.filter(pk=STATE_PK).first()
+    if state is None:
+        return
+    if state.vault_id != current_vault().id:
+        raise SynapseError(
+            ErrorCode.CONFLICT,
+            "This database holds the index of another vault. Give each vault a database of its own (unset "
+            "DATABASE_URL for the built-in one), or let this one follow the vault that SYNAPSE_VAULT names with "
+            "`manage.py doctor --adopt`.",
+        )
+    if state.root != vault_root():
+        raise SynapseError(
+            ErrorCode.CONFLICT,
+            "This database was made for the same vault at another place. If the vault has moved here, run "
+            "`manage.py doctor --adopt`. If this is a copy, delete vault-id in its .synapse folder, so that it "
+            "becomes a vault of its own.",
+        )
+
+
+def bind() -> VaultState:
+    """The state row, made for the current vault when there is none. Refuses another vault's database."""
+    check_binding()
+    state, _ = VaultState.objects.get_or_create(
+        pk=STATE_PK, defaults={"vault_id": current_vault().id, "root": vault_root()}
+    )
+    return state
+
+
+def adopt() -> bool:
+    """Tie the database to the current vault whatever it was tied to; True if that changed something.
+
+    Rows of another vault are removed, for page ids depend on the vault; the next scan makes them anew. For the
+    same vault at a new place they stay.
+    """
+    vault = current_vault()
+    with transaction.atomic():
+        state = VaultState.objects.select_for_update().filter(pk=STATE_PK).first()
+        if state is not None and (state.vault_id, state.root) == (vault.id, vault_root()):
+            return False
+        if state is not None and state.vault_id != vault.id:
+            _forget_rows()
+        VaultState.objects.update_or_create(pk=STATE_PK, defaults={"vault_id": vault.id, "root": vault_root()})
+        bump_data_version()
+    return True
+
+
+def _forget_rows() -> None:
+    # Full text is found by the page's number and would outlive its row.
+    from wiki.search import remove_words  # noqa: PLC0415 - search reads the version here
+
+    remove_words(list(Page.objects.values_list("pk", flat=True)))
+    Page.objects.all().delete()
+    File.objects.all().delete()
+    VaultState.objects.filter(pk=STATE_PK).update(last_scan={}, last_scan_at=None)
+
+
+def vault_root() -> str:
+    """The root with symlinks followed, as text that any database can hold."""
+    return str(Path(current_vault().root).resolve()).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def data_version() -> int:
+    """How often the index has changed; 0 before the first scan."""
+    return VaultState.objects.filter(pk=STATE_PK).values_list("data_version", flat=True).first() or 0
+
+
+def bump_data_version() -> int:
+    """Count one write or scan that changed something; call it inside that transaction. Returns the new version."""
+    changed = VaultState.objects.filter(pk=STATE_PK).update(data_version=F("data_version") + 1)
+    if not changed:
+        bind()
+        VaultState.objects.filter(pk=STATE_PK).update(data_version=F("data_version") + 1)
+    return data_version()
+
+
+def begin_scan_rows() -> None:
+    """Mark that a scan has written rows, in the transaction that wrote the first: a crash leaves the mark."""
+    bind()
+    VaultState.objects.filter(pk=STATE_PK, scanning=False).update(scanning=True)
+
+
+def finish_scan_rows(report: dict[str, object]) -> int:
+    """Clear the mark, keep the report and count the scan; returns the new version."""
+    VaultState.objects.filter(pk=STATE_PK).update(scanning=False, last_scan=report, last_scan_at=timezone.now())
+    return bump_data_version()
+
+
+def scan_was_cut_short() -> bool:
+    """Whether a scan wrote rows and died before it finished."""
+    return VaultState.objects.filter(pk=STATE_PK, scanning=True).exists()

@@ -1,0 +1,317 @@
+"""Writing pages to the index: rows, names, links, full text. All of it in the caller's transaction."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Final
+from uuid import UUID
+
+from django.utils import timezone
+
+from vault.links import text_key
+from vault.pages import ParsedPage, parse_page
+from wiki.models import Alias, Link, LinkKind, LinkState, Page, Tag
+from wiki.rows import chunks, insert, reserve_ids, update
+from wiki.search import PageWords, index_words, remove_words
+from wiki.sync.known import KnownPage
+from wiki.sync.links import StaleNames
+from wiki.sync.reads import Change
+from wiki.sync.values import LINK_FIELDS, PAGE_FIELDS, WRITTEN, key, link_rows, names_of, page_values
+
+_STATE: Final = LINK_FIELDS.index("state")
+_TARGET: Final = LINK_FIELDS.index("target")
+_TEXT: Final = LINK_FIELDS.index("text")
+_KIND: Final = LINK_FIELDS.index("kind")
+_NAME_KEY, _TITLE, _TITLE_KEY, _TYPE, _SOURCES, _RESERVED = (
+    PAGE_FIELDS.index(name) for name in ("name_key", "title", "title_key", "type", "sources", "reserved")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OldPage:
+    """What a page's row said before."""
+
+    pk: int
+    uid: UUID
+    path: str
+    content_hash: str
+    deleted_at: object
+    name_key: str
+    title: str
+    title_key: str
+    type: str | None
+    sources: list[str]
+    reserved: bool
+
+    @property
+    def live(self) -> bool:
+        """Whether its file was in the vault."""
+        return self.deleted_at is None
+
+
+@dataclass(slots=True)
+class Applied:
+    """What writing some pages did.
+
+    ``pks`` by page id. ``stale`` are the names that came or went, ``dirty`` pages whose edges are to be computed
+    again, ``left`` paths that were not written because a service wrote that page meanwhile.
+    """
+
+    pks: dict[UUID, int] = field(default_factory=dict)
+    stale: StaleNames = field(default_factory=StaleNames)
+    dirty: set[int] = field(default_factory=set)
+    left: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Row:
+    """One page on its way to the index: its change, its old row, and what it will be."""
+
+    change: Change
+    old: OldPage | None
+    parsed: ParsedPage
+    values: tuple[Any, ...]
+    aliases: list[str]
+    pk: int = 0
+
+    @property
+    def path(self) -> str:
+        """Where the page is now."""
+        return self.change.read.path
+
+    @property
+    def before(self) -> OldPage | None:
+        """The old row if its file was in the vault: what links could lead to."""
+        return self.old if self.old and self.old.live else None
+
+
+def write_pages(changes: Sequence[Change], *, conditional: bool = True) -> Applied:
+    """Write pages to the index. Links whose answer is not known from before wait in state ``pending``.
+
+    With ``conditional`` a page is left out when its row is no longer the one that the change started from: a
+    service has written it meanwhile, and knows better.
+    """
+    applied = Applied()
+    rows = _rows(changes, applied, conditional=conditional)
+    _write_page_rows(rows)
+    known = [row.pk for row in rows if row.old]
+    aliases, links = _old_aliases(known), _old_links(known)
+    for row in rows:
+        applied.pks[row.change.uid] = row.pk
+        _note_names(row, aliases.get(row.pk, []), applied.stale)
+        if row.before and _facts(row.before) != _facts(row):
+            applied.dirty.add(row.pk)
+    _write_names(rows, aliases)
+    _write_links(rows, links, applied.dirty)
+    index_words(_words(row) for row in rows)
+    return applied
+
+
+def remove_pages(pages: Sequence[KnownPage], *, conditional: bool = True) -> Applied:
+    """Take pages out of the index whose files are gone; the rows stay and revive with their files."""
+    applied = Applied()
+    started = {page.uid: (page.path, page.content_hash) for page in pages}
+    old = [
+        page
+        for page in _old_pages(started)
+        if page.live and (not conditional or started[page.uid] == (page.path, page.content_hash))
+    ]
+    aliases = _old_aliases(page.pk for page in old)
+    for page in old:
+        applied.pks[page.uid] = page.pk
+        applied.dirty.add(page.pk)
+        _note_old_names(page, aliases.get(page.pk, []), applied.stale)
+    pks = [page.pk for page in old]
+    for chunk in chunks(pks):
+        for model in (Alias, Tag):
+            model.objects.filter(page__in=chunk).delete()
+        Link.objects.filter(source__in=chunk).delete()
+        Page.objects.filter(pk__in=chunk).update(deleted_at=timezone.now())
+    remove_words(pks)
+    return applied
+
+
+def touch_pages(changes: Sequence[Change]) -> None:
+    """Note a new stat, and for pages whose bytes could not be had the reason; what is indexed of them stays."""
+    stats = ("size", "mtime_ns", "inode", "birth_ns", "read_ns")
+    same, unread = [], []
+    for change in changes:
+        read, known = change.read, change.known
+        if known is None:
+            continue
+        values = (read.size, read.mtime_ns, read.inode, read.birth_ns, read.read_ns)
+        condition = (known.pk, known.content_hash)
+        if read.content_hash == known.content_hash:
+            same.append((*values, *condition))
+        else:
+            flags = [{"code": code, "reason": reason} for code, reason in read.flags]
+            unread.append((*values, flags, *condition))
+    update(Page, stats, same, match=("id", "content_hash"))
+    update(Page, (*stats, "flags"), unread, match=("id", "content_hash"))
+
+
+def _rows(changes: Sequence[Change], applied: Applied, *, conditional: bool) -> list[_Row]:
+    by_uid = {page.uid: page for page in _old_pages(change.uid for change in changes)}
+    holders = {
+        path: pk
+        for chunk in chunks(change.read.path for change in changes)
+        for path, pk in Page.objects.live().filter(path__in=chunk).order_by().values_list("path", "pk")
+    }
+    leaving = {change.known.pk for change in changes if change.moved and change.known}
+    rows = []
+    for change in changes:
+        path, old = change.read.path, by_uid.get(change.uid)
+        holder = holders.get(path)
+        free = holder is None or (old is not None and holder == old.pk) or holder in leaving
+        if free and (not conditional or _is_as_known(change, old)):
+            parsed = change.read.parsed or parse_page(path, b"")
+            values = page_values(change.read, parsed)
+            rows.append(_Row(change, old, parsed, values, names_of(parsed.aliases), old.pk if old else 0))
+        else:
+            applied.left.append(path)
+    new = [row for row in rows if row.old is None]
+    for row, pk in zip(new, reserve_ids(Page, len(new)), strict=True):
+        row.pk = pk
+    return rows
+
+
+def _is_as_known(change: Change, old: OldPage | None) -> bool:
+    """Whether the row is still the one that the scan started from: none, a deleted one, or the same file and bytes."""
+    if change.known is None:
+        return old is None or not old.live
+    if old is None or not old.live:
+        return False
+    return (old.path, old.content_hash) == (change.known.path, change.known.content_hash)
+
+
+def _old_pages(uids: Iterable[UUID]) -> list[OldPage]:
+    names = [field.name for field in fields(OldPage)]
+    return [
+        OldPage(*values)
+        for chunk in chunks(uids)
+        for values in Page.objects.filter(uid__in=chunk).order_by().values_list(*names)
+    ]
+
+
+def _old_aliases(pks: Iterable[int]) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    for chunk in chunks(pks):
+        for pk, name in Alias.objects.filter(page__in=chunk).order_by("pk").values_list("page_id", "name"):
+            found.setdefault(pk, []).append(name)
+    return found
+
+
+def _old_links(pks: Iterable[int]) -> dict[int, list[tuple[Any, ...]]]:
+    found: dict[int, list[tuple[Any, ...]]] = {}
+    for chunk in chunks(pks):
+        links = Link.objects.filter(source__in=chunk).order_by("source", "order")
+        for pk, *values in links.values_list("source_id", *LINK_FIELDS):
+            found.setdefault(pk, []).append(tuple(values))
+    return found
+
+
+def _write_page_rows(rows: list[_Row]) -> None:
+    now = timezone.now()
+    moving = [row.pk for row in rows if row.before and row.before.path != row.path]
+    for chunk in chunks(moving):
+        # Names may be swapped: all leave their old paths before any takes its new one.
+        Page.objects.filter(pk__in=chunk).update(deleted_at=now)
+    update(
+        Page,
+        (*PAGE_FIELDS, "indexed_at", "deleted_at"),
+        [(*row.values, now, None, row.pk) for row in rows if row.old],
+    )
+    insert(
+        Page,
+        ("id", "uid", *PAGE_FIELDS, "graph_dirty", "indexed_at", "deleted_at"),
+        [(row.pk, row.change.uid, *row.values, False, now, None) for row in rows if not row.old],
+    )
+
+
+def _note_names(row: _Row, aliases: Sequence[str], stale: StaleNames) -> None:
+    """Note under which keys links may have another answer now."""
+    before = row.before
+    if before is None or before.path != row.path:
+        stale.names.add(row.values[_NAME_KEY])
+        stale.texts.update([row.values[_TITLE_KEY], *map(_alias_key, row.aliases)])
+        if before:
+            _note_old_names(before, aliases, stale)
+        return
+    if before.title != row.values[_TITLE]:
+        stale.texts.update((before.title_key, row.values[_TITLE_KEY]))
+    stale.texts.update(map(_alias_key, set(aliases) ^ set(row.aliases)))
+
+
+def _note_old_names(page: OldPage, aliases: Iterable[str], stale: StaleNames) -> None:
+    stale.names.add(page.name_key)
+    stale.texts.update([page.title_key, *map(_alias_key, aliases)])
+
+
+def _alias_key(alias: str) -> str:
+    return key(text_key(alias))
+
+
+def _facts(page: OldPage | _Row) -> tuple[object, ...]:
+    """What of a page's own row its edges depend on."""
+    if isinstance(page, OldPage):
+        return page.type, set(page.sources), page.reserved
+    return page.values[_TYPE], set(page.values[_SOURCES]), page.values[_RESERVED]
+
+
+def _write_names(rows: list[_Row], aliases: dict[int, list[str]]) -> None:
+    """Aliases where they changed, and tags."""
+    renamed = [row for row in rows if aliases.get(row.pk, []) != row.aliases]
+    for chunk in chunks(row.pk for row in renamed if row.old):
+        Alias.objects.filter(page__in=chunk).delete()
+    insert(
+        Alias,
+        ("page", "name", "key"),
+        [(row.pk, alias, _alias_key(alias)) for row in renamed for alias in row.aliases],
+    )
+    for chunk in chunks(row.pk for row in rows if row.old):
+        Tag.objects.filter(page__in=chunk).delete()
+    insert(
+        Tag,
+        ("page", "name", "key"),
+        [(row.pk, tag, key(tag.casefold())) for row in rows for tag in names_of(row.parsed.tags)],
+    )
+
+
+def _write_links(rows: list[_Row], old: dict[int, list[tuple[Any, ...]]], dirty: set[int]) -> None:
+    """Replace the links of pages that have others now; what leads where is kept for targets that stay."""
+    new: list[tuple[Any, ...]] = []
+    replaced: list[int] = []
+    for row in rows:
+        before = old.get(row.pk, [])
+        stays = row.before is not None and row.before.path == row.path
+        links = link_rows(row.path, row.parsed)
+        if stays and [link[:WRITTEN] for link in links] == [link[:WRITTEN] for link in before]:
+            continue
+        if before:
+            replaced.append(row.pk)
+        if stays:
+            answers = {_asks(link): link[_STATE:] for link in before if link[_STATE] != LinkState.PENDING}
+            links = [(*link[:_STATE], *answers.get(_asks(link), link[_STATE:])) for link in links]
+        if _leads_to(before) != _leads_to(links):
+            dirty.add(row.pk)
+        new += [(row.pk, *link) for link in links]
+    for chunk in chunks(replaced):
+        Link.objects.filter(source__in=chunk).delete()
+    insert(Link, ("source", *LINK_FIELDS), new)
+
+
+def _asks(link: tuple[Any, ...]) -> tuple[str, bool]:
+    """What the answer of a link depends on, besides the page it is on and the vault."""
+    return link[_TEXT], link[_KIND] == LinkKind.MARKDOWN
+
+
+def _leads_to(links: Collection[tuple[Any, ...]]) -> Counter[int]:
+    return Counter(link[_TARGET] for link in links if link[_TARGET] is not None)
+
+
+def _words(row: _Row) -> PageWords:
+    return PageWords(
+        row.pk, row.values[_TITLE], row.parsed.body, row.parsed.lang, row.aliases, names_of(row.parsed.tags)
+    )

@@ -1,0 +1,148 @@
+"""From a parsed page to the values of its rows: bounded keys, and text that every database can hold."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Any, Final
+
+from vault.links import link_keys, name_key, path_key, text_key
+from vault.markdown import ParsedLink
+from vault.pages import ParsedPage
+from vault.paths import is_reserved
+from wiki.models import LinkState
+from wiki.sync.reads import PageRead
+
+#: Longest title, and longest key: PostgreSQL refuses index entries above about 2,700 bytes.
+MAX_TITLE: Final = 500
+MAX_KEY: Final = 500
+TITLE_CUT: Final = ("title_too_long", f"The title is cut at {MAX_TITLE} characters.")
+
+_NOT_STORABLE: Final = re.compile("[\x00\ud800-\udfff]")
+_NOT_STORABLE_JSON: Final = re.compile(r"\\u(?:0000|d[89a-f][0-9a-f]{2})")
+
+#: Fields of a page's row that come from its file, in the order of :func:`page_values`.
+PAGE_FIELDS: Final = (
+    "path",
+    "path_key",
+    "name_key",
+    "title",
+    "title_key",
+    "type",
+    "lang",
+    "summary",
+    "frontmatter",
+    "sources",
+    "flags",
+    "reserved",
+    "words",
+    "content_hash",
+    "size",
+    "mtime_ns",
+    "inode",
+    "birth_ns",
+    "read_ns",
+)
+#: Fields of a link's row but its page, in the order of :class:`LinkRow` values.
+LINK_FIELDS: Final = (
+    "order",
+    "kind",
+    "embed",
+    "text",
+    "subpath",
+    "alias",
+    "property",
+    "name_key",
+    "text_key",
+    "state",
+    "target_path",
+    "target",
+)
+#: The part of LINK_FIELDS that the file says; the rest follows from the vault.
+WRITTEN: Final = 7
+
+
+def storable(text: str) -> str:
+    """Text without NUL and lone surrogates, which databases refuse: each becomes U+FFFD."""
+    return _NOT_STORABLE.sub("\ufffd", text)
+
+
+def key(text: str) -> str:
+    """A look-up key as long as it may be. Two long texts may share one; what is found by it is compared whole."""
+    return storable(text[:MAX_KEY])
+
+
+def _json_safe(value: Any) -> Any:
+    if not _NOT_STORABLE_JSON.search(json.dumps(value)):
+        return value
+    if isinstance(value, dict):
+        return {storable(str(name)): _json_safe(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_json_safe(item) for item in value]
+    return storable(value) if isinstance(value, str) else value
+
+
+def title_of(parsed: ParsedPage) -> str:
+    """The title as stored."""
+    return storable(unicodedata.normalize("NFC", parsed.title))[:MAX_TITLE]
+
+
+def page_values(read: PageRead, parsed: ParsedPage) -> tuple[Any, ...]:
+    """The values of PAGE_FIELDS."""
+    title = title_of(parsed)
+    flags = read.flags if len(parsed.title) <= MAX_TITLE else (*read.flags, TITLE_CUT)
+    return (
+        read.path,
+        key(path_key(read.path)),
+        key(name_key(read.path)),
+        title,
+        key(text_key(title)),
+        parsed.type,
+        parsed.lang[:16],
+        storable(parsed.summary),
+        _json_safe(parsed.frontmatter),
+        [storable(source) for source in parsed.sources],
+        [{"code": code, "reason": storable(reason)} for code, reason in flags],
+        is_reserved(read.path),
+        parsed.words,
+        read.content_hash,
+        read.size,
+        read.mtime_ns,
+        read.inode,
+        read.birth_ns,
+        read.read_ns,
+    )
+
+
+def names_of(names: list[str]) -> list[str]:
+    """Aliases or tags as stored: each once, in their order."""
+    return list(dict.fromkeys(storable(name) for name in names))
+
+
+def link_rows(path: str, parsed: ParsedPage) -> list[tuple[Any, ...]]:
+    """The values of LINK_FIELDS for all links of a page, unresolved: those of the body, then those of properties."""
+    return list(_link_rows(path, parsed))
+
+
+def _link_rows(path: str, parsed: ParsedPage) -> Iterator[tuple[Any, ...]]:
+    links: list[ParsedLink] = [*parsed.links, *parsed.property_links]
+    for order, link in enumerate(links):
+        text = storable(link.target)
+        names, texts = link_keys(text, path)
+        alias = None if link.alias is None else storable(link.alias)
+        yield (
+            order,
+            link.kind,
+            link.embed,
+            text,
+            storable(link.subpath),
+            alias,
+            storable(link.property),
+            names[:MAX_KEY],
+            texts[:MAX_KEY],
+            LinkState.PENDING.value,
+            None,
+            None,
+        )

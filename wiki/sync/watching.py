@@ -1,0 +1,109 @@
+"""Keeping the index up to date while files change: the loop behind ``rescan --watch`` and ``serve``."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Final
+
+from django.conf import settings
+from django.db import DatabaseError, close_old_connections, connection
+
+from vault.current import current_vault
+from vault.errors import SynapseError
+from vault.watch import watch
+from wiki.sync.report import ScanReport
+from wiki.sync.run import scan, sync_paths
+
+logger = logging.getLogger(__name__)
+
+#: A full look at all stats now and then: what no event told is found all the same.
+SAFETY_SECONDS: Final = 300.0
+#: Paths that could not be taken in (a database away, a scan on another host) are tried again after this.
+RETRY_SECONDS: Final = 5.0
+#: With more news than this one look at the whole vault is the cheaper way.
+MANY: Final = 2_000
+
+
+def watch_vault(
+    *, stop: threading.Event, heard: Callable[[ScanReport], None] | None = None, safety_seconds: float = SAFETY_SECONDS
+) -> None:
+    """Scan the vault, then take in each change once its file has been still for SYNAPSE_SETTLE_SECONDS.
+
+    Returns after ``stop`` is set. ``heard`` gets the report of each pass that changed or stopped something. Errors
+    of disk and database are logged, and what they cost is made good by the next pass.
+    """
+    vault = current_vault()
+    news = watch(vault, stop=stop, settle=settings.SYNAPSE_SETTLE_SECONDS)
+    feed = _Feed(news, stop)
+    feed.start()
+    due = 0.0
+    while not stop.is_set():
+        now = time.monotonic()
+        paths = feed.take(min(max(0.0, due - now), 1.0)) if due > now else feed.take(0.0)
+        close_old_connections()
+        if now >= due or len(paths) > MANY:
+            report = _attempt(scan)
+            due = time.monotonic() + (safety_seconds if report and not report.running else RETRY_SECONDS)
+        elif paths:
+            report = _attempt(partial(sync_paths, paths))
+            if report is None or report.running:
+                due = min(due, time.monotonic() + RETRY_SECONDS)
+        else:
+            continue
+        if report and heard and (report.differences or report.stopped):
+            heard(report)
+    feed.join(timeout=5)
+    connection.close()
+
+
+class WatchThread(threading.Thread):
+    """:func:`watch_vault` in the background of a server."""
+
+    def __init__(self, stop: threading.Event) -> None:
+        super().__init__(name="watch", daemon=True)
+        self._stop_event = stop
+
+    def run(self) -> None:
+        """Watch until the event is set."""
+        watch_vault(stop=self._stop_event)
+
+
+class _Feed(threading.Thread):
+    """Collects news while a pass is at work, so that the loop can also wake without any."""
+
+    def __init__(self, news: Iterator[set[str]], stop: threading.Event) -> None:
+        super().__init__(name="watch-feed", daemon=True)
+        self._news = news
+        self._stop_event = stop
+        self._waiting: set[str] = set()
+        self._changed = threading.Condition()
+
+    def run(self) -> None:
+        """Gather what the watcher tells."""
+        for paths in self._news:
+            with self._changed:
+                self._waiting |= paths
+                self._changed.notify()
+            if self._stop_event.is_set():
+                return
+
+    def take(self, timeout: float) -> set[str]:
+        """What has come, waiting for it at most ``timeout`` seconds."""
+        with self._changed:
+            if not self._waiting and timeout:
+                self._changed.wait(timeout)
+            paths, self._waiting = self._waiting, set()
+            return paths
+
+
+def _attempt(work: Callable[[], ScanReport]) -> ScanReport | None:
+    try:
+        return work()
+    except (SynapseError, DatabaseError) as error:
+        reason = error.code.value if isinstance(error, SynapseError) else type(error).__name__
+        logger.warning("changes of the vault could not be taken in; they are tried again", extra={"reason": reason})
+        return None
