@@ -1,1 +1,36 @@
-"""Everything that changes the vault or what belongs to it, as keyword-only functions."""
+"""Everything that changes the vault or what belongs to it, as keyword-only functions, and the reads of pages."""
+
+from __future__ import annotations
+
+from wiki.services.drafts import draft_apply, draft_drop, draft_list, draft_text
+from wiki.services.moving import Renamed, move_page, retitle_page
+from wiki.services.reading import list_pages, page_by_title, page_content, page_history, page_ref
+from wiki.services.recording import PageWritten
+from wiki.services.removing import delete_page, restore_page
+from wiki.services.rescan import request_rescan
+from wiki.services.sources import list_sources, read_source
+from wiki.services.writing import create_page, put_page, write_page
+
+__all__ = [
+    "PageWritten",
+    "Renamed",
+    "create_page",
+    "delete_page",
+    "draft_apply",
+    "draft_drop",
+    "draft_list",
+    "draft_text",
+    "list_pages",
+    "list_sources",
+    "move_page",
+    "page_by_title",
+    "page_content",
+    "page_history",
+    "page_ref",
+    "put_page",
+    "read_source",
+    "request_rescan",
+    "restore_page",
+    "retitle_page",
+    "write_page",
+]

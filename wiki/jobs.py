@@ -1,0 +1,172 @@
+"""Work to be done, as rows: a lost message costs delay, never data.
+
+Rows are made inside the transaction that gives rise to them (:func:`enqueue`) and drained by one process of the
+machine at a time, whichever holds the lock ``jobs``: the server's :class:`JobThread`, else the one of a stdio
+process, else a command before it exits (:func:`drain`). The kernel frees the lock of a process that dies; the
+row it had begun is then begun again, so each job may run twice and must not mind.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.db import DatabaseError, IntegrityError, close_old_connections, connection, transaction
+from django.db.models import F, Q
+from django.utils import timezone
+from django.utils.module_loading import import_string
+
+from vault.current import current_vault
+from vault.errors import SynapseError
+from wiki import catchup
+from wiki.models import Job
+
+logger = logging.getLogger(__name__)
+
+#: What runs a kind of job, by dotted path: services enqueue jobs, so importing them here would be a circle.
+#: Each takes the job's payload and returns what is worth keeping of its outcome, JSON-serialisable.
+HANDLERS: Final[dict[str, str]] = {
+    "catalog": "wiki.services.catalog.run_job",
+    "catch_up": "wiki.services.recording.run_job",
+    "rescan": "wiki.services.rescan.run_job",
+}
+MAX_ATTEMPTS: Final = 5
+KEEP_FINISHED: Final = timedelta(days=30)
+POLL_SECONDS: Final = 1.0
+_LOCK: Final = "jobs"
+
+_news = threading.Event()
+
+
+def enqueue(kind: str, key: str = "", *, payload: dict[str, Any] | None = None, delay: float = 0.0) -> None:
+    """Have ``kind`` done after ``delay`` seconds. One waiting row a (kind, key): asking again changes nothing.
+
+    Call it inside the transaction that makes the work necessary; the drainer sees the row once that commits.
+    """
+    if kind not in HANDLERS:
+        raise ValueError(f"no handler for jobs of kind {kind!r}")
+    job = Job(kind=kind, key=key, payload=payload or {}, run_after=timezone.now() + timedelta(seconds=delay))
+    Job.objects.bulk_create([job], ignore_conflicts=True)
+    transaction.on_commit(_news.set)
+
+
+def waiting() -> int:
+    """How many jobs are not done: the backlog of /status."""
+    return Job.objects.filter(finished_at__isnull=True).count()
+
+
+def run_due(*, now: bool = False, stop: threading.Event | None = None) -> int:
+    """Run the jobs that are due, oldest first, and return how many ran; 0 where another process drains.
+
+    ``now`` also runs those whose delay is not over: a short command does not wait for it. ``stop`` ends the
+    round after the job in hand.
+    """
+    with current_vault().try_lock(_LOCK) as ours:
+        if not ours:
+            return 0
+        _take_back_orphans()
+        if catchup.noted():
+            enqueue("catch_up")
+        begun: set[int] = set()
+        while not (stop and stop.is_set()):
+            job = _next(now=now, besides=begun)
+            if job is None:
+                break
+            begun.add(job.pk)
+            _run(job)
+        return len(begun)
+
+
+def drain() -> int:
+    """What a short command does before it exits: all that waits, without its delay. Never raises."""
+    try:
+        return run_due(now=True)
+    except (SynapseError, DatabaseError):
+        logger.warning("jobs wait for the next process that drains them")
+        return 0
+
+
+def _take_back_orphans() -> None:
+    """Rows begun by a process that died: it held the lock that we hold now."""
+    for job in Job.objects.filter(started_at__isnull=False, finished_at__isnull=True):
+        _put_back(job, timezone.now())
+
+
+def _next(*, now: bool, besides: set[int]) -> Job | None:
+    """The job to run next, marked as begun; none a second time in one round, so that a failing one waits."""
+    queue = Job.objects.filter(started_at__isnull=True, finished_at__isnull=True).exclude(pk__in=besides)
+    queue = queue.order_by("run_after", "pk")
+    if not now:
+        queue = queue.filter(run_after__lte=timezone.now())
+    for job in queue[:10]:
+        begun = timezone.now()
+        if Job.objects.filter(pk=job.pk, started_at__isnull=True).update(started_at=begun, attempts=F("attempts") + 1):
+            job.started_at, job.attempts = begun, job.attempts + 1
+            return job
+    return None
+
+
+def _run(job: Job) -> None:
+    """Run one job; a failure is tried again later, and given up after MAX_ATTEMPTS."""
+    try:
+        handler: Callable[[dict[str, Any]], Any] = import_string(HANDLERS[job.kind])
+        outcome = handler(job.payload) or {}
+    except Exception as error:  # noqa: BLE001 - one job must not stop the others; the row says that it failed
+        reason = error.code.value if isinstance(error, SynapseError) else type(error).__name__
+        logger.warning("job failed", extra={"kind": job.kind, "attempts": job.attempts, "reason": reason})
+        if job.attempts < MAX_ATTEMPTS:
+            _put_back(job, timezone.now() + timedelta(seconds=2**job.attempts))
+        else:
+            _finish(job, {"failed": reason})
+    else:
+        _finish(job, outcome)
+
+
+def _finish(job: Job, outcome: dict[str, Any]) -> None:
+    Job.objects.filter(pk=job.pk).update(finished_at=timezone.now(), outcome=outcome)
+
+
+def _put_back(job: Job, run_after: datetime) -> None:
+    """Let a begun row wait again, unless another of its kind and key has come to wait meanwhile."""
+    try:
+        with transaction.atomic():
+            Job.objects.filter(pk=job.pk).update(started_at=None, run_after=run_after)
+    except IntegrityError:
+        _finish(job, {"superseded": True})
+
+
+def forget_finished() -> None:
+    """Remove rows that ended longer ago than KEEP_FINISHED."""
+    Job.objects.filter(Q(finished_at__lt=timezone.now() - KEEP_FINISHED)).delete()
+
+
+class JobThread(threading.Thread):
+    """Drains the jobs of this machine until ``stop`` is set; idle while another process does it."""
+
+    def __init__(self, stop: threading.Event) -> None:
+        super().__init__(name="jobs", daemon=True)
+        self._stop_event = stop
+
+    def run(self) -> None:
+        """Wake at once for news of this process, every POLL_SECONDS for that of others and for delays."""
+        self._step(forget_finished)
+        while not self._stop_event.is_set():
+            _news.wait(POLL_SECONDS)
+            _news.clear()
+            self._step(self._round)
+        connection.close()
+
+    def _round(self) -> None:
+        run_due(stop=self._stop_event)
+
+    def _step(self, work: Callable[[], object]) -> None:
+        close_old_connections()
+        try:
+            work()
+        except (DatabaseError, SynapseError) as error:
+            # A database that is away for a while must not end the thread; rows wait.
+            logger.warning("jobs can't be drained now", extra={"reason": type(error).__name__})
+            self._stop_event.wait(POLL_SECONDS)

@@ -1,0 +1,16 @@
+"""News for whoever stands above this room; it never knows who listens.
+
+A receiver runs after the transaction that it is told about, in the process that did the work. One that fails
+is logged and stops nobody.
+"""
+
+from __future__ import annotations
+
+from django.dispatch import Signal
+
+#: Sent by each service that changed a page: ``page`` (wiki.models.Page), ``action`` (write, delete, move, …),
+#: ``created`` (bool), ``author`` (vault.history.Author).
+page_written = Signal()
+
+#: Sent after each scan that ran to its end: ``report`` (wiki.sync.ScanReport).
+rescan_finished = Signal()
