@@ -414,3 +414,18 @@ def test_the_language_codes_are_those_that_django_knows_and_more() -> None:
     assert len(LANGUAGES) == 184
     known = {code.split("-")[0] for code in LANG_INFO}
     assert {code for code in known if len(code) == 2} <= LANGUAGES
+
+
+@pytest.mark.parametrize("name", ["kepano", "quartz-docs", "ekgardt-llmwiki"])
+def test_real_vaults_have_the_properties_that_were_counted(name: str, shared: Path) -> None:
+    expected = json.loads((shared / "vaults" / "expected" / f"{name}.json").read_text())["notes"]
+    assert expected
+    for path, note in expected.items():
+        text = (shared / "vaults" / name / path).read_text(encoding="utf-8", errors="replace")
+        loaded = load(split(text).raw or "")
+        if ": {{" in text:
+            # What a template leaves to be filled in is a mapping as a key.
+            assert [flag.code for flag in loaded.flags] == ["yaml_key"], path
+            continue
+        assert bool(loaded.flags) == bool(note["frontmatter_error"] or note["duplicate_keys"]), path
+        assert list(loaded.data) == (note["frontmatter_keys"] or []), path
