@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from vault.history import Author
@@ -29,3 +29,10 @@ class Caller:
 
 # The person's own process, over stdio or within this one.
 LOCAL: Final = Caller(name="agent", scope=Scope.WRITE, door="mcp-stdio")
+_SHOWN_CHARACTERS: Final = 60
+
+
+def local_caller(client: str) -> Caller:
+    """The person's own process, named by what the client calls itself, so that history tells two agents apart."""
+    name = "".join(letter for letter in client if letter.isprintable()).strip()[:_SHOWN_CHARACTERS]
+    return replace(LOCAL, name=f"agent:{name}") if name else LOCAL

@@ -13,7 +13,7 @@ from mcp.server.caching import CacheHint
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
 
-from mcpapi.callers import LOCAL, Caller
+from mcpapi.callers import LOCAL, Caller, local_caller
 from mcpapi.calls import Calls
 from mcpapi.profiles import EXPECTED, Profile, listed, remote_write_mode
 from mcpapi.registry import BY_NAME, ToolSpec
@@ -91,10 +91,11 @@ def shown(tool: ToolSpec) -> types.Tool:
 
 
 def caller_of(ctx: Context, profile: Profile) -> Caller:
-    """Who calls: over HTTP the one the door let in, else the person's own process."""
+    """Who calls: over HTTP the one the door let in, else the person's own process under the name it gives itself."""
     if profile is Profile.HTTP:
         return cast("Caller", cast("Any", ctx.request).scope[CALLER_KEY])
-    return LOCAL
+    client = ctx.session.client_params
+    return local_caller(client.client_info.name) if client else LOCAL
 
 
 async def self_test(surface: Surface) -> None:
@@ -106,7 +107,8 @@ async def self_test(surface: Surface) -> None:
     if entry is None:
         raise RuntimeError("The server answers no tools/list")
     request = SimpleNamespace(scope={CALLER_KEY: LOCAL})
-    result = await entry.handler(cast("Context", SimpleNamespace(request=request)), types.PaginatedRequestParams())
+    asked = SimpleNamespace(request=request, session=SimpleNamespace(client_params=None))
+    result = await entry.handler(cast("Context", asked), types.PaginatedRequestParams())
     names = [tool.name for tool in cast("types.ListToolsResult", result).tools]
     hidden = {tool.name for tool in BY_NAME.values() if tool.hidden}
     expected = EXPECTED[surface.profile, surface.mode] - hidden

@@ -31,16 +31,14 @@ _BLOCK: Final = 1 << 16
 
 def serve() -> None:
     """Serve until end of input, SIGTERM or SIGINT. RuntimeError if the tools are not those of the profile's table."""
-    stop = threading.Event()
-    jobs = JobThread(stop)
+    jobs = JobThread(threading.Event())
     jobs.start()
     try:
         asyncio.run(_serve(build(Profile.STDIO)))
     except* BrokenPipeError:
         pass  # the client has gone without waiting for its answers
     finally:
-        stop.set()
-        jobs.join(timeout=2)
+        jobs.end(timeout=2)
         drain()
 
 

@@ -159,6 +159,12 @@ class JobThread(threading.Thread):
             self._step(self._round)
         connection.close()
 
+    def end(self, timeout: float) -> None:
+        """Stop after the job in hand, without waiting for the next look; waits ``timeout`` seconds at most."""
+        self._stop_event.set()
+        _news.set()
+        self.join(timeout)
+
     def _round(self) -> None:
         run_due(stop=self._stop_event)
 

@@ -14,6 +14,7 @@ from typing import Any
 import anyio
 import pytest
 from mcp import Client
+from mcp.types import Implementation
 
 from mcpapi import calls, server
 from mcpapi.profiles import Profile
@@ -205,6 +206,34 @@ def test_eight_callers_do_not_wait_for_each_other(tool_does):
         return answers
 
     assert [answer.is_error for answer in asyncio.run(run())] == [False] * 8
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("calls_itself", "name"),
+    [
+        ("claude-code", "agent:claude-code"),
+        (" a\nb\x1b ", "agent:ab"),
+        ("x" * 500, "agent:" + "x" * 60),
+        ("\n", "agent"),
+    ],
+)
+def test_history_hears_what_a_local_client_calls_itself(tool_does, mode, calls_itself, name):
+    seen = []
+
+    def note(caller, **_):
+        seen.append(caller)
+        return {"started": True, "job": None, "running": False}
+
+    tool_does("trigger_source_rescan", note)
+
+    async def run() -> None:
+        info = Implementation(name=calls_itself, version="1")
+        async with Client(server.build(Profile.STDIO).server, mode=mode, client_info=info) as client:
+            await client.session.call_tool("trigger_source_rescan", {})
+
+    asyncio.run(run())
+    assert [(caller.name, caller.door, caller.scope) for caller in seen] == [(name, "mcp-stdio", "write")]
 
 
 def test_the_server_says_who_it_is_and_how_it_wants_to_be_used(settings):
