@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Collection, Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Final
 
 import watchfiles
@@ -158,11 +159,11 @@ def _watch(vault: Vault, tracker: Tracker, stop: threading.Event) -> Iterator[se
 def _watch_root(vault: Vault, tracker: Tracker, stop: threading.Event, *, notified: bool) -> Iterator[set[str]]:
     """News from one root, until it is replaced, unmounted or removed."""
     root = os.path.realpath(vault.root)
-    identity = _identity(root)
+    identity = _identity(vault.root)
     heal_at = 0.0  # at once: the notifier begins to hear only now
     for changes in _notices(root, stop) if notified else _ticks(stop):
         now = time.monotonic()
-        if _identity(os.path.realpath(vault.root)) != identity:
+        if _identity(vault.root) != identity:
             return
         if now >= heal_at or root in changes:
             tracker.compare(now)
@@ -197,6 +198,6 @@ def _ticks(stop: threading.Event) -> Iterator[set[str]]:
         yield set()
 
 
-def _identity(root: str) -> tuple[int, int]:
+def _identity(root: Path) -> tuple[int, int]:
     status = os.stat(root)
     return status.st_dev, status.st_ino
