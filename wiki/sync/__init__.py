@@ -4,7 +4,7 @@ from wiki.sync.dump import dump_index
 from wiki.sync.export import export_links
 from wiki.sync.pages import index_page, rename_page, unindex_page
 from wiki.sync.report import ScanReport
-from wiki.sync.run import scan, scan_lock, sync_paths
+from wiki.sync.run import root_problem, scan, scan_lock, sync_paths
 from wiki.sync.watching import WatchThread, watch_vault
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "export_links",
     "index_page",
     "rename_page",
+    "root_problem",
     "scan",
     "scan_lock",
     "sync_paths",

@@ -103,22 +103,34 @@ def scan_lock(vault: Vault, *, timeout: float = 0.0) -> Iterator[bool]:
                     cursor.execute("SELECT pg_advisory_unlock(%s)", [SCAN_LOCK])
 
 
-def _unusable(vault: Vault) -> str | None:
-    """Why the root can't be scanned, and what to do; None if it can."""
+def root_problem(vault: Vault) -> str | None:
+    """Why the root itself can't be scanned, and what to do; None if it can. Asks no database."""
     if not vault.root.is_dir():
         return (
-            "The vault's folder is not there. Mount it, or correct SYNAPSE_VAULT, and scan again. Nothing was changed."
+            "The vault's folder is not there. Mount it or correct SYNAPSE_VAULT, and scan again. Nothing was changed."
         )
-    if not VaultState.objects.exists():
-        return None
+    if vault.writable and not any(vault.root.iterdir()):
+        # An id must not be made in what may be a mount point.
+        return (
+            "The vault's folder is empty. Mount it or correct SYNAPSE_VAULT, or begin a new vault there with "
+            "`manage.py init_vault`. Nothing was changed."
+        )
+    return None
+
+
+def _unusable(vault: Vault) -> str | None:
+    """As :func:`root_problem`, and for a root that has lost the id which this index knows."""
+    problem = root_problem(vault)
+    if problem or not VaultState.objects.exists():
+        return problem
     try:
         _ = vault.id
     except SynapseError as error:
         if error.code is not ErrorCode.STORAGE_ERROR or (vault.root / ".synapse" / "vault-id").exists():
             raise
         return (
-            "The vault's folder has no id any more although it was indexed before: it is empty, not mounted, or lost "
-            "its .synapse folder. Mount it or restore that folder and scan again. Nothing was changed."
+            "The vault's folder has no id any more although it was indexed before: it is not mounted, or has lost its "
+            ".synapse folder. Mount it or restore that folder, and scan again. Nothing was changed."
         )
     return None
 
