@@ -23,7 +23,7 @@ _FLAGS: Final = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_C
 def note(paths: Iterable[str]) -> None:
     """Remember that these paths wait for the index. Never raises."""
     lines = "".join(json.dumps(path) + "\n" for path in paths).encode()
-    with contextlib.suppress(OSError, SynapseError), current_vault().open_state(create=True) as folder:
+    with contextlib.suppress(OSError, SynapseError), current_vault().make_state() as folder:
         fd = os.open(_NAME, _FLAGS | os.O_CREAT, 0o600, dir_fd=folder)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX)
@@ -42,7 +42,7 @@ def noted() -> bool:
 
 def take() -> list[str]:
     """The paths that wait, in order, each once; they are forgotten, so note them again if the scan fails."""
-    with contextlib.suppress(OSError, SynapseError), current_vault().open_state(create=True) as folder:
+    with contextlib.suppress(OSError, SynapseError), current_vault().make_state() as folder:
         fd = os.open(_NAME, _FLAGS, dir_fd=folder)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX)

@@ -106,7 +106,10 @@ def plan(renaming: Renaming, texts: Iterable[tuple[Page, str]]) -> list[Rewrite]
     for page, targets in files:
         source = renaming.path_of(page.path)
         after = _answers(source, targets, found)
-        decisions = {key: _decide(key, before[page.pk][key], after[key], renaming, source, found) for key in targets}
+        decisions = {
+            key: _decide(key, before[page.pk][key], after[key], renaming=renaming, source=source, found=found)
+            for key in targets
+        }
         rewrites.append(Rewrite(page, decisions))
     return rewrites
 

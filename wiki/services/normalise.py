@@ -45,7 +45,7 @@ class Normaliser:
         self._found.load(targets | {slugify(_stem(target)) for target in targets}, source=path)
         self._found.load_paths([path])
         self._found.add_page(path, title, aliases_of(properties))
-        meant = {path for target in targets if (path := self._meant(target))}
+        meant = {found for target in targets if (found := self._meant(target))}
         self._found.load_paths(meant)
 
     def body(self) -> str:
