@@ -11,7 +11,11 @@ from django.core.asgi import get_asgi_application
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "synapse.settings")
 _django = get_asgi_application()
 
-from mcpapi.http import lifespan, mcp_app  # noqa: E402  (Django must be set up first)
+from django.urls import get_resolver  # noqa: E402  (Django must be set up first)
+
+from mcpapi.http import lifespan, mcp_app  # noqa: E402
+
+_ = get_resolver().url_patterns  # a mistake in them shows at start, and no request pays for loading them
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]

@@ -32,7 +32,7 @@ def _where(record: logging.LogRecord) -> dict[str, Any]:
     frames = traceback.extract_tb(trace)[-8:]
     return {
         "exception": kind.__name__ if kind else None,
-        "frames": [f"{frame.filename.rsplit('/', 2)[-2]}/{frame.filename.rsplit('/', 1)[-1]}:{frame.lineno}" for frame in frames],
+        "frames": ["/".join(frame.filename.split("/")[-2:]) + f":{frame.lineno}" for frame in frames],
     }
 
 

@@ -202,4 +202,10 @@ LOGGING: dict[str, Any] = {
     # stderr: on stdio nothing but the protocol may reach stdout
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": SYNAPSE_LOG_LEVEL},
+    "loggers": {
+        # What these say at INFO is how they start and stop, which `serve` tells in its own words.
+        "uvicorn": {"level": "WARNING"},
+        "mcp": {"level": "WARNING"},
+        "watchfiles": {"level": "WARNING"},
+    },
 }

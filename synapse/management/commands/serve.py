@@ -41,6 +41,7 @@ class Command(SynapseCommand):
         ensure_vault()
         if ensure_tables():
             self.stdout.write("Made the index's tables")
+        settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # it may stay empty: files are found in the packages
         check_binding()
         if current_vault().writable:
             for orphan in recover_orphans(current_vault()):
@@ -92,11 +93,11 @@ class Command(SynapseCommand):
         import uvicorn
 
         stop = threading.Event()
-        threads: list[threading.Thread] = [JobThread(stop)]
-        if watch:
-            threads.append(WatchThread(stop))
-        for thread in threads:
-            thread.start()
+        jobs = JobThread(stop)
+        jobs.start()
+        watcher = WatchThread(stop) if watch else None
+        if watcher:
+            watcher.start()
         config = uvicorn.Config(
             "synapse.asgi:application",
             log_config=None,
@@ -110,5 +111,6 @@ class Command(SynapseCommand):
             uvicorn.Server(config).run(sockets=[listener])
         finally:
             stop.set()
-            for thread in threads:
-                thread.join(timeout=5)
+            jobs.end(timeout=5)
+            if watcher:
+                watcher.join(timeout=5)
