@@ -19,7 +19,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 
 from vault.errors import SynapseError
-from vault.identity import STATE, is_writable
+from vault.identity import ID_FILE, STATE, file_version, is_writable
 from vault.paths import compile_exclude, is_allowed
 from vault.root import Vault
 
@@ -28,9 +28,11 @@ from vault.root import Vault
 def check_root(app_configs: Sequence[AppConfig] | None = None, **kwargs: Any) -> list[CheckMessage]:
     """E001 to E005, W001 to W003: the folder that SYNAPSE_VAULT names."""
     root, data = Path(settings.SYNAPSE_VAULT), Path(settings.SYNAPSE_DATA)
-    if not root.exists():
+    try:
+        mode = os.stat(root).st_mode
+    except OSError:
         return [_missing(root, data)]
-    if not root.is_dir():
+    if not stat.S_ISDIR(mode):
         return [
             Error(
                 "SYNAPSE_VAULT names something that is not a folder.",
@@ -57,7 +59,7 @@ def _missing(root: Path, data: Path) -> CheckMessage:
             id="synapse.W001",
         )
     return Error(
-        "SYNAPSE_VAULT names a folder that does not exist.",
+        "SYNAPSE_VAULT names a folder that is not there, or can't be reached.",
         hint="Mount or correct it, or make a new vault there with `manage.py init_vault`.",
         id="synapse.E001",
     )
@@ -76,7 +78,7 @@ def _check_state(root: Path, data: Path) -> list[CheckMessage]:
                 id="synapse.E004",
             )
         ]
-    if not (root / STATE / "vault-id").exists():
+    if file_version(root / STATE / ID_FILE) is None:
         return []
     try:
         _ = Vault(root, data).id

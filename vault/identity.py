@@ -45,9 +45,17 @@ def is_writable(folder: Path) -> bool:
     return os.access(folder, os.W_OK | os.X_OK, effective_ids=effective)
 
 
+def is_folder(path: Path) -> bool:
+    """Whether a folder is there that this process can reach. Unlike ``Path.is_dir``, never raises."""
+    try:
+        return stat.S_ISDIR(os.stat(path).st_mode)
+    except OSError:
+        return False
+
+
 def state_base(root: Path, data: Path) -> Path:
     """The folder that holds ``.synapse``: the root itself, or a folder in SYNAPSE_DATA if the root can't be written."""
-    if root.is_dir() and not is_writable(root):
+    if is_folder(root) and not is_writable(root):
         return data / str(path_id(root))
     return root
 

@@ -23,6 +23,7 @@ from vault.identity import (
     FileVersion,
     IdLedger,
     file_version,
+    is_folder,
     is_writable,
     path_id,
     state_base,
@@ -247,7 +248,7 @@ class Vault:
         # Decided once: a disk that turns read-only while we run is an error to report, not another vault.
         if self._state_base is None:
             base = state_base(self.root, self.data)
-            if not self.root.is_dir():
+            if not is_folder(self.root):
                 return base
             self._state_base = base
         return self._state_base

@@ -14,6 +14,7 @@ from typing import Final
 import watchfiles
 
 from vault.errors import ErrorCode, SynapseError
+from vault.identity import is_folder
 from vault.paths import compile_exclude, is_allowed
 from vault.root import Vault, WalkEntry
 
@@ -122,7 +123,7 @@ class Tracker:
         try:
             found = self._vault.stat(path)
         except SynapseError as error:
-            if error.code is ErrorCode.STORAGE_ERROR and not self._vault.root.is_dir():
+            if error.code is ErrorCode.STORAGE_ERROR and not is_folder(self._vault.root):
                 raise  # the root is gone: nothing can be said of any file
             return (-1, -1, -1)  # there, but not to be read; whoever takes the path will say why
         return None if found is None else (found.size, found.mtime_ns, found.inode)
@@ -150,7 +151,7 @@ def _watch(vault: Vault, tracker: Tracker, stop: threading.Event) -> Iterator[se
         except SynapseError:
             notified = True  # the root is gone; what comes instead may be another file system
         except (OSError, RuntimeError) as error:
-            if vault.root.is_dir() and notified:
+            if is_folder(vault.root) and notified:
                 logger.warning("The system gives no notice of changed files (%s); looking myself", type(error).__name__)
                 notified = False
         stop.wait(_ROOT_RETRY_SECONDS)
