@@ -15,7 +15,7 @@ BODY_CHARS: Final = 60_000  # of a body that are looked at for a snippet
 _LEAD: Final = 40  # characters before the first match
 _HITS_A_TERM: Final = 40
 _WORDS_SHOWN: Final = 8
-_SPACE: Final = re.compile(r"\s+")
+_SPACE: Final = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")  # control characters could steer a terminal
 
 
 class _SameLengthTable(dict[int, str]):

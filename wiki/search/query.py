@@ -69,7 +69,8 @@ def analyse(query: str, *, lang: str = "", prefix: bool = False) -> WordsQuery:
     text = clean(query)
     names = [Term((symbol_token(found),), found[0]) for found in SYMBOL_NAMES.finditer(text)]
     rest = SYMBOL_NAMES.sub(" ", text)
-    terms = [*names, *_without_stopwords(list(_word_terms(rest)), lang, alone=not names)]
+    words = [term for term in _word_terms(rest) if term.tokens and all(term.tokens)]
+    terms = [*names, *_without_stopwords(words, lang, alone=not names)]
     if prefix and text and not SYMBOL_NAMES.search(text[-3:]) and (text[-1].isalnum() or _PART.match(text[-1])):
         terms = _with_prefix(terms, _PART.findall(text)[-1])
     return WordsQuery(text, tuple(dict.fromkeys(terms))[:MAX_TERMS])
@@ -80,7 +81,7 @@ def _word_terms(text: str) -> Iterator[Term]:
     for compound in _COMPOUND.finditer(text):
         parts = _PART.findall(compound[0])
         if len(parts) > 1 and not SPACELESS.search(compound[0]):
-            yield Term(tuple(fold(part)[:LONGEST_WORD] for part in parts[:8]), compound[0])
+            yield Term(tuple(filter(None, (fold(part)[:LONGEST_WORD] for part in parts[:8]))), compound[0])
         for part in parts:
             yield from _part_terms(part)
 
@@ -97,13 +98,14 @@ def _part_terms(part: str) -> Iterator[Term]:
 
 
 def _word_term(word: str) -> Term:
-    folded = fold(word)[:LONGEST_WORD]
-    return Term((folded,), word, as_written=word.lower()[:LONGEST_WORD] if FAR.search(word) else "")
+    folded = fold(word)
+    as_written = word.lower()[:LONGEST_WORD] if FAR.search(word) else ""
+    return Term((folded[:LONGEST_WORD],), word, as_written, prefix=len(folded) > LONGEST_WORD)
 
 
 def _spaceless_terms(run: str, shown: str) -> Iterator[Term]:
     """The run as a whole, then its pairs; a single character by prefix."""
-    if len(run) == 1:
+    if len(run) < 2:
         yield Term((run,), shown, prefix=True, within=True)
         return
     pairs = list(grams(run))[:-1][:MAX_TERMS]
@@ -144,6 +146,8 @@ def _with_prefix(terms: list[Term], last: str) -> list[Term]:
     if runs and runs[-1].end() == len(last):
         return terms  # pairs find the beginning of a word already
     word = fold(last[runs[-1].end() :] if runs else last)[:LONGEST_WORD]
+    if not word:
+        return terms
     kept = [term for term in terms if term.tokens != (word,)]
     shortest = max(_SHORTEST_STEM, len(word) - 4)
     stems = [word[:end] for end in range(len(word) - 1, shortest - 1, -1)] if word.isascii() else []

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, Literal
 
 # Combining marks are part of a word though Python's \w leaves them out; Indic vowel signs are such marks.
 MARKS: Final = (
@@ -61,6 +61,8 @@ class _FoldTable(dict[int, str]):
         else:
             lowered = unicodedata.normalize("NFKD", char).casefold().translate(_LETTERS)
             folded = unicodedata.normalize("NFC", _STRIPPED.sub("", unicodedata.normalize("NFKD", lowered)))
+            if folded and not WORD.fullmatch(folded):
+                folded = char  # ¼ would fall apart into 1, a fraction slash and 4
         self[code] = folded
         return folded
 
@@ -79,7 +81,9 @@ def fold(text: str) -> str:
     """Lower case without accents, width and presentation forms: what two spellings of one word share."""
     if text.isascii():
         return text.lower()
-    return unicodedata.normalize("NFC", text).translate(_FOLDED)
+    # half-width kana carry their voice mark beside them, and only NFKC joins the two
+    form: Literal["NFC", "NFKC"] = "NFKC" if "\uff9e" in text or "\uff9f" in text else "NFC"
+    return unicodedata.normalize(form, text).translate(_FOLDED)
 
 
 def grams(run: str) -> Iterator[str]:
@@ -90,7 +94,7 @@ def grams(run: str) -> Iterator[str]:
     """
     for at in range(len(run) - 1):
         yield run[at : at + 2]
-    yield run[-1]
+    yield from run[-1:]
 
 
 def symbol_token(name: re.Match[str]) -> str:
@@ -127,7 +131,7 @@ def shadow(text: str) -> list[str]:
         return tokens
     tokens.extend(_spaceless(text))
     if FAR.search(text):
-        tokens.extend(folded for word in WORD.findall(text) if FAR.search(word) and (folded := fold(word)))
+        tokens.extend(fold(word) for word in WORD.findall(text) if FAR.search(word))
     return tokens
 
 
@@ -157,12 +161,17 @@ def words(text: str) -> Iterator[str]:
         word = found[0]
         if word.isascii():
             yield word.lower()[:LONGEST_WORD]
-            continue
-        at = 0
-        for run in SPACELESS.finditer(word):
-            if run.start() > at:
-                yield fold(word[at : run.start()])[:LONGEST_WORD]
-            yield from grams(fold(run[0]))
-            at = run.end()
-        if at < len(word):
-            yield fold(word[at:])[:LONGEST_WORD]
+        else:
+            yield from filter(None, _mixed(word))
+
+
+def _mixed(word: str) -> Iterator[str]:
+    """The pairs of a word's runs, and what stands between them."""
+    at = 0
+    for run in SPACELESS.finditer(word):
+        if run.start() > at:
+            yield fold(word[at : run.start()])[:LONGEST_WORD]
+        yield from grams(fold(run[0]))
+        at = run.end()
+    if at < len(word):
+        yield fold(word[at:])[:LONGEST_WORD]

@@ -1,0 +1,101 @@
+"""``manage.py search``: find pages from a terminal, or make the words index anew."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from django.core.management.base import CommandParser
+from django.utils.dateparse import parse_date, parse_datetime
+
+from vault.errors import ErrorCode, SynapseError
+from wiki.management.base import SynapseCommand
+from wiki.models import PageType
+from wiki.search import SearchAnswer, search
+from wiki.search.rebuild import rebuild_words
+
+
+class Command(SynapseCommand):
+    help = "Find pages by their words. Every word counts as a word: there is no query syntax."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("query", nargs="*", help="what to look for")
+        parser.add_argument("-k", type=int, default=8, help="how many pages at most, 1 to 100 (default: 8)")
+        parser.add_argument("--type", action="append", choices=PageType.values, help="only this type; may be repeated")
+        parser.add_argument("--tag", default="", help="only pages with this tag or one nested in it")
+        parser.add_argument("--path", default="", help="only pages whose path begins so, e.g. wiki/concepts/")
+        parser.add_argument("--lang", default="", help="only pages in this language, e.g. it")
+        parser.add_argument("--since", default="", help="only pages changed since this date or time (UTC)")
+        parser.add_argument("--prefix", action="store_true", help="the last word is the beginning of one")
+        parser.add_argument("--rebuild", action="store_true", help="make the words index anew from the files, first")
+        parser.add_argument("--json", action="store_true", help="print one JSON document")
+
+    def run(self, **options: Any) -> None:
+        """Rebuild if asked to; search if there is a query."""
+        query = " ".join(options["query"])
+        if not query and not options["rebuild"]:
+            raise SynapseError(
+                ErrorCode.MISSING_REQUIRED_PARAMS, "Say what to look for: manage.py search WORDS.", param="query"
+            )
+        pages = rebuild_words() if options["rebuild"] else None
+        if not query:
+            self._say_rebuilt(pages, as_json=options["json"])
+            return
+        answer = search(
+            query,
+            k=options["k"],
+            types=options["type"],
+            tag=options["tag"],
+            path_prefix=options["path"],
+            lang=options["lang"],
+            updated_since=moment(options["since"]),
+            prefix=options["prefix"],
+        )
+        if options["json"]:
+            self.print_json(answer.as_dict())
+        else:
+            self._print(answer)
+
+    def _say_rebuilt(self, pages: int | None, *, as_json: bool) -> None:
+        if as_json:
+            self.print_json({"indexed": pages})
+        else:
+            self.stdout.write(f"The words of {pages:,} page{'' if pages == 1 else 's'} are indexed.")
+
+    def _print(self, answer: SearchAnswer) -> None:
+        """A table for people: score, title, path; below it the reason and the passage."""
+        if answer.degraded:
+            self.stderr.write(" ".join(answer.degraded.values()))
+        elif not answer.hits:
+            self.stdout.write("No page has any of these words.")
+        width = min(50, max((len(hit.page.title) for hit in answer.hits), default=0))
+        for number, hit in enumerate(answer.hits, 1):
+            title, path = printable(hit.page.title), printable(hit.page.path)
+            self.stdout.write(f"{number:>3}  {hit.score:.2f}  {title:<{width}}  {path}")
+            self.stdout.write(f"           {hit.why}")
+            if hit.snippet:
+                self.stdout.write(f"           {hit.snippet}")
+
+
+def printable(text: str) -> str:
+    """The text without characters that would steer the terminal."""
+    return "".join(char if char.isprintable() else "\ufffd" for char in text)
+
+
+def moment(text: str) -> datetime | None:
+    """The date or time that ``--since`` names, UTC unless it says otherwise; None for "".
+
+    Raises SynapseError invalid_param_value for anything else.
+    """
+    if not text:
+        return None
+    try:
+        day = parse_date(text)
+        found = datetime(day.year, day.month, day.day) if day else parse_datetime(text)
+    except ValueError:
+        found = None
+    if found is None:
+        raise SynapseError(
+            ErrorCode.INVALID_PARAM_VALUE, "Give --since as 2027-01-31 or 2027-01-31T18:00.", param="since"
+        )
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
