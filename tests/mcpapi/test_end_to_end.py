@@ -1,0 +1,275 @@
+"""The official client against the real processes: stdio, and HTTP on a port of this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2 as httpx
+import pytest
+from mcp import Client, ClientSession, StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+
+from mcpapi.profiles import READ_TOOLS, WRITE_TOOLS
+from vault import frontmatter
+
+ROOT = Path(__file__).resolve().parents[2]
+MANAGE = [sys.executable, str(ROOT / "manage.py")]
+TURING = """---
+type: entity
+title: Alan Turing
+sources: [raw/sources/lives.txt]
+lang: en
+---
+Alan Turing described the universal machine. See [[Ghost]].
+"""
+STATIC = "a-static-token-of-sufficient-length"
+
+
+@dataclass
+class World:
+    """A vault on disk with its index, and the environment of the processes that serve it."""
+
+    vault: Path
+    environment: dict[str, str]
+
+    def manage(self, *arguments: str) -> str:
+        done = subprocess.run(
+            [*MANAGE, *arguments], env=self.environment, capture_output=True, text=True, timeout=60, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+    home = tmp_path_factory.mktemp("world")
+    vault = home / "vault"
+    (vault / "raw" / "sources").mkdir(parents=True)
+    (vault / "raw" / "sources" / "lives.txt").write_text("Alan Turing was born in 1912.\n")
+    (vault / "wiki" / "entities").mkdir(parents=True)
+    (vault / "wiki" / "entities" / "alan-turing.md").write_text(TURING)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("SYNAPSE_", "MCP_"))}
+    kept.pop("DATABASE_URL", None)
+    made = World(
+        vault,
+        {
+            **kept,
+            "SYNAPSE_VAULT": str(vault),
+            "SYNAPSE_DATA": str(home / "data"),
+            "SYNAPSE_SECRET_KEY": "only-for-tests-only-for-tests-only-for-tests",
+            "SYNAPSE_LOG_LEVEL": "WARNING",
+        },
+    )
+    made.manage("rescan")
+    return made
+
+
+@asynccontextmanager
+async def over_stdio(world: World) -> AsyncIterator[ClientSession]:
+    server = StdioServerParameters(command=MANAGE[0], args=[MANAGE[1], "mcp"], env=world.environment)
+    async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
+        yield session
+
+
+@asynccontextmanager
+async def over_http(url: str, token: str) -> AsyncIterator[ClientSession]:
+    async with AsyncExitStack() as stack:
+        client = await stack.enter_async_context(httpx.AsyncClient(headers={"Authorization": f"Bearer {token}"}))
+        read, write = await stack.enter_async_context(streamable_http_client(url, http_client=client))
+        yield await stack.enter_async_context(ClientSession(read, write))
+
+
+@pytest.fixture
+def http_server(world: World) -> Iterator[Callable[..., str]]:
+    """Start a server with the settings given; returns its address once it answers."""
+    processes: list[subprocess.Popen[bytes]] = []
+
+    def start(**settings: str) -> str:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        environment = {**world.environment, "SYNAPSE_PORT": str(port), **settings}
+        command = [
+            sys.executable,
+            "-m",
+            "uvicorn",
+            "synapse.asgi:application",
+            "--port",
+            str(port),
+            "--log-level",
+            "error",
+        ]
+        processes.append(subprocess.Popen(command, env=environment, cwd=ROOT))
+        base = f"http://127.0.0.1:{port}"
+        until = time.monotonic() + 20
+        while time.monotonic() < until and processes[-1].poll() is None:
+            try:
+                if httpx.get(f"{base}/mcp/info").status_code == 200:
+                    return base
+            except httpx.TransportError:
+                time.sleep(0.05)
+        raise AssertionError("the server did not start")
+
+    yield start
+    for process in processes:
+        process.terminate()
+        assert process.wait(timeout=10) in (0, -signal.SIGTERM)
+
+
+async def ask(session: ClientSession | Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    result = await session.call_tool(tool, arguments)
+    assert json.loads(result.content[0].text) == result.structured_content
+    assert not result.is_error, result.structured_content
+    return result.structured_content
+
+
+async def main_job(session: ClientSession, world: World, title: str, slug: str) -> None:
+    """Initialize, list, search, read, write; what was written is found, on disk, and linked."""
+    hello = await session.initialize()
+    assert hello.server_info.name == "synapse"
+    assert {tool.name for tool in (await session.list_tools()).tools} == READ_TOOLS | WRITE_TOOLS
+
+    pages = await ask(session, "list_pages")
+    assert "Alan Turing" in [page["title"] for page in pages["result"]]
+    found = await ask(session, "search_wiki", query="universal machine")
+    assert found["result"][0]["title"] == "Alan Turing"
+    page = await ask(session, "get_page", title="Alan Turing")
+    assert page["content"].startswith("Alan Turing described")
+    assert page["frontmatter"]["lang"] == "en"
+    source = await ask(session, "read_source_file", path="lives.txt")
+    assert source["content"] == "Alan Turing was born in 1912.\n"
+
+    written = await ask(
+        session,
+        "write_page",
+        title=title,
+        content="Every effective procedure is *Turing-computable*, as [[Alan Turing]] argued.",
+        frontmatter={
+            "type": "concept",
+            "title": title,
+            "sources": ["raw/sources/lives.txt"],
+            "lang": "en",
+            "mood": "calm",
+        },
+    )
+    assert written["created"] is True
+    assert written["relevance_score"] == 0.0
+    assert written["path"] == f"wiki/concepts/{slug}.md"
+    hits = await ask(session, "search_wiki", query="effective procedure", k=50)
+    assert written["id"] in [hit["id"] for hit in hits["result"]]
+
+    text = (world.vault / written["path"]).read_text(encoding="utf-8")
+    split = frontmatter.split(text)
+    loaded = frontmatter.load(split.raw)
+    assert not loaded.flags
+    assert loaded.data["mood"] == "calm"
+    assert "[[alan-turing|Alan Turing]]" in split.body
+    around = await ask(session, "get_graph_neighborhood", title=title)
+    titles = {node["id"]: node["title"] for node in around["nodes"]}
+    assert set(titles.values()) >= {title, "Alan Turing"}
+    ties = [{titles[edge["source"]], titles[edge["target"]]} for edge in around["edges"]]
+    assert {title, "Alan Turing"} in ties
+    assert set(await ask(session, "trigger_source_rescan")) == {"started", "job", "running"}
+
+
+def run(session: Any, work: Callable[[ClientSession], Awaitable[None]]) -> None:
+    async def go() -> None:
+        async with session as opened:
+            await work(opened)
+
+    asyncio.run(go())
+
+
+def test_the_main_job_over_stdio(world):
+    run(over_stdio(world), lambda session: main_job(session, world, "Church–Turing thesis", "church-turing-thesis"))
+    # what the writing left to be done was done before the process ended
+    assert "Church–Turing thesis" in (world.vault / "wiki" / "index.md").read_text(encoding="utf-8")
+
+
+def test_the_main_job_over_http(world, http_server):
+    base = http_server(MCP_REMOTE_WRITE_ENABLED="true", MCP_AUTH_TOKEN=STATIC)
+    url = f"{base}/mcp"
+    run(over_http(url, STATIC), lambda session: main_job(session, world, "Lambda definability", "lambda-definability"))
+
+    async def newest_revision(client: httpx.AsyncClient) -> None:
+        async with Client(streamable_http_client(f"{base}/mcp/server/", http_client=client)) as modern:
+            assert modern.protocol_version == "2026-07-28"
+            assert (await ask(modern, "get_page", title="Lambda definability"))["path"].endswith(
+                "lambda-definability.md"
+            )
+
+    run(httpx.AsyncClient(headers={"Authorization": f"Bearer {STATIC}"}), newest_revision)
+
+
+def test_http_without_the_setting_only_reads(world, http_server):
+    token = json.loads(world.manage("token", "create", "agent", "--scope", "write", "--json"))["token"]
+    base = http_server()
+
+    async def only_reads(session: ClientSession) -> None:
+        await session.initialize()
+        assert {tool.name for tool in (await session.list_tools()).tools} == READ_TOOLS
+        assert (await ask(session, "get_page", title="Alan Turing"))["title"] == "Alan Turing"
+        for name in WRITE_TOOLS:
+            result = await session.call_tool(name, {})
+            assert result.is_error
+            assert result.structured_content["error_code"] == "write_disabled"
+
+    run(over_http(f"{base}/mcp", token), only_reads)
+    response = httpx.post(f"{base}/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+    assert response.status_code == 401
+    assert "www-authenticate" in response.headers
+
+
+def start_stdio(world: World) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [*MANAGE, "mcp"], env=world.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+
+
+def lines(*messages: dict[str, Any]) -> bytes:
+    return b"".join(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n" for message in messages)
+
+
+HELLO = {
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
+}
+
+
+def test_requests_piped_in_are_answered_before_the_process_ends(world):
+    process = start_stdio(world)
+    asked = lines(
+        HELLO,
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": {"name": "get_page", "arguments": {"title": "Alan Turing"}}},
+    )
+    out, err = process.communicate(asked, timeout=30)
+    answers = [json.loads(line) for line in out.splitlines()]
+    assert [answer["id"] for answer in answers] == [1, 2], err
+    assert answers[1]["result"]["structuredContent"]["title"] == "Alan Turing"
+    assert process.returncode == 0
+
+
+def test_a_signal_ends_the_process_though_the_client_keeps_its_end_open(world):
+    process = start_stdio(world)
+    process.stdin.write(lines(HELLO))
+    process.stdin.flush()
+    assert json.loads(process.stdout.readline())["id"] == 1
+    begun = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=5) == 0
+    assert time.monotonic() - begun < 5
+    assert process.stdout.read() == b""
