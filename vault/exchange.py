@@ -82,20 +82,34 @@ def rename_new(source_dir: int, source: str, target_dir: int, target: str) -> No
     """Give a file another name; FileExistsError, and nothing done, when that name is taken.
 
     Without the flag: a hard link under the new name, then the old one goes.
-    Without hard links: an empty file claims the name first, which is exclusive
-    but visible for a moment.
+    Without hard links: a look under a lock on the folder, which keeps out all
+    writers of ours, but for a moment not an editor that makes the same file.
     """
     if _rename(Flag.NO_REPLACE, source_dir, source, target_dir, target):
         return
     if link(source_dir, source, target_dir, target):
-        unlink(source_dir, source)
+        try:
+            unlink(source_dir, source)
+        except OSError:
+            unlink(target_dir, target)
+            raise
         return
-    os.close(create_file(target_dir, target, 0o600))
+    fcntl.flock(target_dir, fcntl.LOCK_EX)
     try:
+        if exists(target_dir, target):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
         rename_over(source_dir, source, target_dir, target)
-    except OSError:
-        unlink(target_dir, target)
-        raise
+    finally:
+        fcntl.flock(target_dir, fcntl.LOCK_UN)
+
+
+def exists(folder: int, name: str) -> bool:
+    """Whether anything has this name, a link to nowhere included."""
+    try:
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def rename_over(source_dir: int, source: str, target_dir: int, target: str) -> None:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import Final
+from typing import Final, NamedTuple
 
 from vault import exchange, versions
 from vault.pending import Change
@@ -40,18 +40,19 @@ def put_over(folder: int, name: str, change: Change, history: int) -> bool:
     NotExpectedError, or OSError; after both the name has somebody's whole version,
     and the temporary name, if it is still taken, holds what has been visible.
     """
+    ours = Held(change.content_hash, _inode(folder, change.temp))
     try:
         exchanged = exchange.swap(folder, change.temp, name)
     except OSError:
         exchange.unlink(folder, change.temp)
         raise
     if not exchanged:
-        _link_then_replace(folder, name, change, history)
+        _link_then_replace(folder, name, change, history, ours)
         return True
     try:
         settle(folder, folder, change.temp, change.expected_hash)
     except (NotExpectedError, OSError):
-        take_back(folder, name, change.temp, change.content_hash)
+        take_back(folder, name, change.temp, ours)
         raise
     return False
 
@@ -75,36 +76,59 @@ def _check(folder: int, name: str, expected_hash: str | None) -> None:
         raise NotExpectedError
 
 
-def take_back(folder: int, name: str, temp: str, ours: str) -> None:
-    """Exchange until the bytes that come out are those put in last: then nobody has saved in between.
+def take_back(folder: int, name: str, temp: str, ours: Held) -> None:
+    """Exchange until what comes out is what was put in last: then nobody has saved in between.
 
     What an editor put over ours meanwhile is newer than what we displaced, and
     goes back in its turn. If the name is gone, it was deleted, and stays so.
     """
     placed = ours
     for _ in range(_ROUNDS):
-        held = identity(folder, temp)
+        held = _held(folder, temp)
         try:
             exchange.swap(folder, temp, name)
         except FileNotFoundError:
             break
-        if identity(folder, temp) == placed:
+        if _held(folder, temp).is_same(placed):
             break
         placed = held
     exchange.sync_folder(folder)
 
 
+class Held(NamedTuple):
+    """A file as a name held it at one moment: the sha256, None when it could not be read, and the inode."""
+
+    digest: str | None
+    inode: int
+
+    def is_same(self, other: Held) -> bool:
+        """Whether no save can have come between the two moments."""
+        if self.digest is None or other.digest is None:
+            return self.inode == other.inode
+        return self.digest == other.digest
+
+
+def _held(folder: int, name: str) -> Held:
+    try:
+        digest, found = exchange.hash_file(folder, name)
+        return Held(digest, found.st_ino)
+    except FileNotFoundError:
+        return Held("", 0)
+    except OSError:
+        return Held(None, _inode(folder, name))
+
+
+def _inode(folder: int, name: str) -> int:
+    return os.stat(name, dir_fd=folder, follow_symlinks=False).st_ino
+
+
 def identity(folder: int, name: str) -> str:
     """The sha256 of a plain file; of what can't be read, what tells it apart; "" when nothing is there."""
-    try:
-        return exchange.hash_file(folder, name)[0]
-    except FileNotFoundError:
-        return ""
-    except OSError:
-        return f"inode {os.stat(name, dir_fd=folder, follow_symlinks=False).st_ino}"
+    held = _held(folder, name)
+    return f"inode {held.inode}" if held.digest is None else held.digest
 
 
-def _link_then_replace(folder: int, name: str, change: Change, history: int) -> None:
+def _link_then_replace(folder: int, name: str, change: Change, history: int, ours: Held) -> None:
     try:
         if not exchange.link(folder, name, history, change.file):
             versions.copy(folder, name, history, change.file)
@@ -122,13 +146,13 @@ def _link_then_replace(folder: int, name: str, change: Change, history: int) -> 
     try:
         settle(folder, history, change.file, change.expected_hash)
     except (NotExpectedError, OSError):
-        _put_kept_back(folder, name, change, history)
+        _put_kept_back(folder, name, change, history, ours)
         raise
 
 
-def _put_kept_back(folder: int, name: str, change: Change, history: int) -> None:
+def _put_kept_back(folder: int, name: str, change: Change, history: int, ours: Held) -> None:
     """Undo the replacement, unless an editor has saved over ours since: then the old version stays in the history."""
-    if identity(folder, name) != change.content_hash:
+    if not _held(folder, name).is_same(ours):
         return
     if not exchange.link(history, change.file, folder, change.temp):
         versions.copy(history, change.file, folder, change.temp)

@@ -76,6 +76,8 @@ def _settle(vault: Vault, change: Change) -> list[Record]:
             if held:
                 done += _keep_held(vault, history, place, change, held)
         origin = _enter(stack, vault, change.source) if change.source else None
+        if place is not None and origin is not None:
+            _drop_second_name(place, origin[1], in_folder=origin[0])
         if change.record and _stands(history, place, origin, change, held):
             version = versions.append(history, change.entry(change.expected_hash))
             done.append(_record(change, version.content_hash, version.file))
@@ -95,6 +97,8 @@ def _keep_held(vault: Vault, history: int, place: Place, change: Change, held: s
     folder, name = place
     displaced = change.record and held == change.expected_hash
     if displaced and (change.action == "delete" or held != change.content_hash):
+        if exchange.exists(history, change.file):
+            exchange.unlink(history, change.file)  # a copy, perhaps half of one, of what is still here whole
         versions.shelve(folder, change.temp, history, change.file)
         return []
     if change.action in ("delete", "move"):
@@ -126,14 +130,14 @@ def _stands(history: int, place: Place | None, origin: Place | None, change: Cha
 
 
 def _drop_second_name(place: Place, second: str, *, in_folder: int | None = None) -> None:
-    """Remove ``second`` if it is the page's own file under another name: a page with two names could not be changed."""
+    """Remove ``second`` if it is a second hard link to the page's file: a page with two could not be changed."""
     folder = place[0] if in_folder is None else in_folder
     try:
         page = os.stat(place[1], dir_fd=place[0], follow_symlinks=False)
         other = os.stat(second, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         return
-    if (page.st_dev, page.st_ino) == (other.st_dev, other.st_ino):
+    if page.st_nlink > 1 and (page.st_dev, page.st_ino) == (other.st_dev, other.st_ino):
         exchange.unlink(folder, second)
 
 
