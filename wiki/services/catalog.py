@@ -81,7 +81,7 @@ def _link(path: str, title: str) -> str:
 
 def _shortened(summary: str) -> str:
     """At most 120 characters of one line, cut between words, without what would be read as a link."""
-    text = " ".join(summary.replace("[[", "[ [").split())
+    text = " ".join(summary.replace("[[", "[ [").replace("](", "] (").split())
     if len(text) <= _SUMMARY:
         return text
     cut = text[: _SUMMARY - 1]
