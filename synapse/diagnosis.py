@@ -47,7 +47,7 @@ class Finding:
 
 
 def _settings_and_root() -> Iterator[Finding]:
-    problems = run_checks(tags=["synapse"])
+    problems = run_checks(tags=["synapse", "vault"])
     for problem in problems:
         verdict = Verdict.ERROR if problem.level >= ERROR else Verdict.WARNING
         yield Finding("settings", verdict, str(problem.msg), str(problem.hint or ""))
@@ -59,9 +59,7 @@ def _identity() -> Iterator[Finding]:
     vault = current_vault()
     yield Finding("vault id", Verdict.OK, str(vault.id))
     if not vault.writable:
-        yield Finding(
-            "vault", Verdict.NOTE, "The root can't be written: pages can be read and searched, not changed."
-        )
+        yield Finding("vault", Verdict.NOTE, "The root can't be written: pages can be read and searched, not changed.")
     if best_mechanism() is Mechanism.OPENAT2:
         yield Finding("confinement", Verdict.OK, "openat2: the kernel keeps every path below the root")
     else:
@@ -106,7 +104,9 @@ def _index() -> Iterator[Finding]:
         yield Finding("scan", Verdict.OK, f"last change found {state.last_scan_at:%Y-%m-%d %H:%M} UTC")
     for page in flagged.order_by("path")[:10]:
         reasons = "; ".join(str(flag.get("reason", flag.get("code"))) for flag in page.flags)
-        yield Finding("page", Verdict.NOTE, f"{page.path}: {reasons}", "Correct the file; it is never rewritten by itself.")
+        yield Finding(
+            "page", Verdict.NOTE, f"{page.path}: {reasons}", "Correct the file; it is never rewritten by itself."
+        )
     if (more := flagged.count() - 10) > 0:
         yield Finding("page", Verdict.NOTE, f"and {more:,} more pages with a flag (see the admin)")
 

@@ -21,24 +21,40 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 VERSION = __version__
 env = environ.Env()
 
+#: Variables whose value can't be read, with what is expected; their defaults hold until `check` has said so.
+UNREADABLE_SETTINGS: dict[str, str] = {}
+
+
+def _number(name: str, default: float) -> Any:
+    """A number of the default's type from the environment."""
+    try:
+        return type(default)(env.str(name, default=str(default)))
+    except ValueError:
+        UNREADABLE_SETTINGS[name] = "a whole number" if isinstance(default, int) else "a number"
+        return default
+
+
 # --- the vault ---------------------------------------------------------------------------------
 SYNAPSE_DATA = Path(env.str("SYNAPSE_DATA", default=str(BASE_DIR / "var"))).expanduser().absolute()
 SYNAPSE_VAULT = Path(env.str("SYNAPSE_VAULT", default=str(SYNAPSE_DATA / "vault"))).expanduser().absolute()
 SYNAPSE_EXCLUDE: list[str] = env.list("SYNAPSE_EXCLUDE", default=[])
 SYNAPSE_WRITE_DIRS: list[str] = env.list("SYNAPSE_WRITE_DIRS", default=["wiki"])
 SYNAPSE_READ_ONLY = env.bool("SYNAPSE_READ_ONLY", default=False)
-SYNAPSE_MAX_PAGE_BYTES = env.int("SYNAPSE_MAX_PAGE_BYTES", default=5_000_000)
-SYNAPSE_SETTLE_SECONDS = env.float("SYNAPSE_SETTLE_SECONDS", default=0.2)
-SYNAPSE_HISTORY_DAYS = env.int("SYNAPSE_HISTORY_DAYS", default=30)
+SYNAPSE_MAX_PAGE_BYTES: int = _number("SYNAPSE_MAX_PAGE_BYTES", 5_000_000)
+SYNAPSE_SETTLE_SECONDS: float = _number("SYNAPSE_SETTLE_SECONDS", 0.2)
+SYNAPSE_HISTORY_DAYS: int = _number("SYNAPSE_HISTORY_DAYS", 30)
 
 # --- the web server ----------------------------------------------------------------------------
 DEBUG = env.bool("SYNAPSE_DEBUG", default=False)
 SYNAPSE_HOST = env.str("SYNAPSE_HOST", default="127.0.0.1")
-SYNAPSE_PORT = env.int("SYNAPSE_PORT", default=8000)
+SYNAPSE_PORT: int = _number("SYNAPSE_PORT", 8000)
 SYNAPSE_PUBLIC_URL = env.str("SYNAPSE_PUBLIC_URL", default="")
 SYNAPSE_ALLOWED_HOSTS: list[str] = env.list("SYNAPSE_ALLOWED_HOSTS", default=[])
 SYNAPSE_ALLOWED_ORIGINS: list[str] = env.list("SYNAPSE_ALLOWED_ORIGINS", default=[])
-SYNAPSE_LOG_LEVEL = env.str("SYNAPSE_LOG_LEVEL", default="INFO")
+SYNAPSE_LOG_LEVEL = env.str("SYNAPSE_LOG_LEVEL", default="INFO").upper()
+if SYNAPSE_LOG_LEVEL not in ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"):
+    UNREADABLE_SETTINGS["SYNAPSE_LOG_LEVEL"] = "one of DEBUG, INFO, WARNING, ERROR"
+    SYNAPSE_LOG_LEVEL = "INFO"
 
 # --- agents ------------------------------------------------------------------------------------
 MCP_REMOTE_WRITE_ENABLED = env.str("MCP_REMOTE_WRITE_ENABLED", default="false").lower()
@@ -137,16 +153,19 @@ _SQLITE: dict[str, Any] = {
         "PRAGMA temp_store=MEMORY;PRAGMA cache_size=-32768;"
     ),
 }
-if env.str("DATABASE_URL", default=""):
-    _default: dict[str, Any] = dict(env.db_url("DATABASE_URL"))
-    if _default["ENGINE"] == "django.db.backends.postgresql":
-        _default["CONN_MAX_AGE"] = 60
-        _default["CONN_HEALTH_CHECKS"] = True
-else:
-    _default = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(_index)}
-if _default["ENGINE"] == "django.db.backends.sqlite3":
-    _default["OPTIONS"] = _SQLITE
-DATABASES = {"default": _default}
+
+
+def _database() -> dict[str, Any]:
+    """PostgreSQL where DATABASE_URL names it, else the vault's own SQLite index."""
+    url = env.str("DATABASE_URL", default="")
+    if url.startswith(("postgres://", "postgresql://")):
+        return {**env.db_url("DATABASE_URL"), "CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
+    if url:
+        UNREADABLE_SETTINGS["DATABASE_URL"] = "postgres://user:password@host:5432/name"
+    return {"ENGINE": "django.db.backends.sqlite3", "NAME": str(_index), "OPTIONS": _SQLITE}
+
+
+DATABASES = {"default": _database()}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_PASSWORD_VALIDATORS = [

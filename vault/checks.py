@@ -110,12 +110,16 @@ def _check_surroundings(root: Path, data: Path) -> list[CheckMessage]:
 
 @register("synapse", Tags.security)
 def check_knobs(app_configs: Sequence[AppConfig] | None = None, **kwargs: Any) -> list[CheckMessage]:
-    """E010 to E019: values from the environment that are of the right type and still make no sense."""
+    """E010 to E020: values from the environment that can't be read or make no sense."""
     return [Error(message, hint=hint, id=f"synapse.{number}") for number, message, hint in _wrong_knobs()]
 
 
 def _wrong_knobs() -> list[tuple[str, str, str]]:
-    return [*_wrong_choices(), *_wrong_numbers(), *_wrong_folders(), *_wrong_addresses()]
+    unreadable = [
+        ("E020", f"{name} can't be read.", f"Expected is {expected}.")
+        for name, expected in settings.UNREADABLE_SETTINGS.items()
+    ]
+    return [*unreadable, *_wrong_choices(), *_wrong_numbers(), *_wrong_folders(), *_wrong_addresses()]
 
 
 def _wrong_choices() -> list[tuple[str, str, str]]:

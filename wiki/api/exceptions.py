@@ -52,7 +52,9 @@ def _field_error(error: drf.ValidationError) -> SynapseError:
     else:
         code = ErrorCode.INVALID_PARAM_VALUE
     names = ", ".join(sorted(fields))
-    return SynapseError(code, f"These parameters are missing or wrong: {names}. `fields` says what is expected.", fields=fields)
+    return SynapseError(
+        code, f"These parameters are missing or wrong: {names}. `fields` says what is expected.", fields=fields
+    )
 
 
 def as_synapse_error(error: Exception) -> SynapseError | None:

@@ -147,9 +147,7 @@ class PageViewSet(ViewSet):
     def move(self, request: Request, id: str) -> Response:
         """Give the page's file another path. Its id stays; links that would break are rewritten."""
         given = params.body_params(request, shapes.MoveShape)
-        return Response(
-            services.move_page(page=_find(id), path=given["path"], author=params.author(request)).as_dict()
-        )
+        return Response(services.move_page(page=_find(id), path=given["path"], author=params.author(request)).as_dict())
 
     @extend_schema(
         parameters=[PAGE_ID],

@@ -55,5 +55,3 @@ class SynapseCommand(BaseCommand, ABC):
     def print_json(self, data: Any) -> None:
         """One JSON document on standard output."""
         self.stdout.write(json.dumps(data, ensure_ascii=False, default=str))
-
-

@@ -45,5 +45,7 @@ class Command(SynapseCommand):
         changed = adopt()
         if not quiet:
             self.stdout.write(
-                "The database now follows this vault. Run `manage.py rescan`." if changed else "It follows this vault already."
+                "The database now follows this vault. Run `manage.py rescan`."
+                if changed
+                else "It follows this vault already."
             )

@@ -38,6 +38,7 @@ class Command(SynapseCommand):
         listener.set_inheritable(False)
         if ensure_root():
             self.stdout.write(f"Made a starter vault in {settings.SYNAPSE_VAULT}")
+        self.check(tags=["vault"])
         ensure_vault()
         if ensure_tables():
             self.stdout.write("Made the index's tables")
@@ -83,7 +84,9 @@ class Command(SynapseCommand):
         python, script = sys.executable, settings.BASE_DIR / "manage.py"
         vault, data = settings.SYNAPSE_VAULT, settings.SYNAPSE_DATA
         say("\nConnect Claude, on this machine (reads and writes):")
-        say(f'  claude mcp add synapse -e "SYNAPSE_VAULT={vault}" -e "SYNAPSE_DATA={data}" -- "{python}" "{script}" mcp')
+        say(
+            f'  claude mcp add synapse -e "SYNAPSE_VAULT={vault}" -e "SYNAPSE_DATA={data}" -- "{python}" "{script}" mcp'
+        )
         say("or over HTTP:")
         say(f'  claude mcp add --transport http synapse {base}/mcp --header "Authorization: Bearer {token}"')
         say(f"\nAdmin {base}/admin/   API {base}/docs   Vault {vault}   (Ctrl-C stops)")
