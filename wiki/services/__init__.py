@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from wiki.services.drafts import draft_apply, draft_drop, draft_list, draft_text
 from wiki.services.moving import Renamed, move_page, retitle_page
-from wiki.services.reading import list_pages, page_by_title, page_content, page_history, page_ref
+from wiki.services.reading import list_pages, page_by_id, page_by_title, page_content, page_history, page_ref, read_page
 from wiki.services.recording import PageWritten
 from wiki.services.removing import delete_page, restore_page
 from wiki.services.rescan import request_rescan
 from wiki.services.sources import list_sources, read_source
+from wiki.services.status import readiness, status
 from wiki.services.writing import create_page, put_page, write_page
 
 __all__ = [
@@ -23,14 +24,18 @@ __all__ = [
     "list_pages",
     "list_sources",
     "move_page",
+    "page_by_id",
     "page_by_title",
     "page_content",
     "page_history",
     "page_ref",
     "put_page",
+    "read_page",
     "read_source",
+    "readiness",
     "request_rescan",
     "restore_page",
     "retitle_page",
+    "status",
     "write_page",
 ]

@@ -191,15 +191,20 @@ def _new_parts(link: ParsedLink, decisions: Decisions, renaming: Renaming) -> tu
     if decision is None:
         return None
     shows_title = renaming.retitled and decision.means_page and _is(link.alias, renaming.page.title)
-    if decision.target is None and not shows_title:
+    if decision.target is None:
+        return (link.target, renaming.title) if shows_title else None
+    if link.alias is None and not link.embed and link.kind != "markdown":
+        return decision.target, _shown(link.target, decision, renaming)
+    return decision.target, renaming.title if shows_title else link.alias
+
+
+def _shown(target: str, decision: Decision, renaming: Renaming) -> str | None:
+    """The alias of a link that had none and showed its target: needed where that was a title or an alias of the page."""
+    is_title = decision.means_page and text_key(target) == renaming.page.title_key
+    if not is_title and not decision.named:
         return None
-    alias = renaming.title if shows_title else link.alias
-    if alias is None and decision.named and not link.embed:
-        # What was shown was the title or alias itself.
-        was_title = decision.means_page and _is(link.target, renaming.page.title)
-        alias = renaming.title if was_title else link.target
-    target = decision.target if decision.target is not None else link.target
-    return target, alias
+    shown = renaming.title if is_title and renaming.retitled else target
+    return None if text_key(shown) == text_key(decision.target or "") else shown
 
 
 def _is(text: str | None, title: str) -> bool:

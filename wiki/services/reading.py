@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from typing import Any, Final
+from uuid import UUID
 
 from django.conf import settings
 from django.db.models import Q
@@ -40,6 +41,15 @@ def page_by_title(title: str, *, path: str | None = None) -> Page:
             "No live page has exactly this title. Search for it, or list the pages, and use the title given there.",
         )
     raise ambiguous(found)
+
+
+def page_by_id(uid: UUID, *, deleted: bool = False) -> Page:
+    """The live page with this id; with ``deleted`` also one whose file is gone. Raises ``page_not_found``."""
+    pages = Page.objects.all() if deleted else Page.objects.live()
+    page = pages.filter(uid=uid).first()
+    if page is None:
+        raise SynapseError(ErrorCode.PAGE_NOT_FOUND, "No live page has this id. Search for it, or list the pages.")
+    return page
 
 
 def titled(title: str) -> PageQuerySet:
