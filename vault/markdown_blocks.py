@@ -63,7 +63,7 @@ def scan_blocks(text: str) -> Blocks:
 class _Scanner:
     """The state between two lines: the open containers, and the paragraph or fence that is open in the last of them."""
 
-    __slots__ = ("blocks", "containers", "fence", "masks", "math", "opening", "paragraph", "resume", "text")
+    __slots__ = ("blocks", "containers", "fence", "hollow", "masks", "math", "opening", "paragraph", "resume", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -71,6 +71,7 @@ class _Scanner:
         self.containers: list[int] = []
         self.paragraph = False
         self.opening = ""  # the first line of the paragraph, without what containers put in front
+        self.hollow = 0  # how many containers there are, when the last is an item with nothing in it yet
         self.fence = ""  # the marker that opened the fence which is open
         self.masks: list[list[int]] = []  # [start, end] of what is not text, in order
         self.resume = 0  # lines that start before it belong to a comment or to mathematics
@@ -102,12 +103,14 @@ class _Scanner:
         (self.blocks.items if any(self.containers) else self.blocks.prose).append(position)
         self.opening = opening
         self.paragraph = True
+        self.hollow = 0
 
     def blank(self, position: int) -> None:
         """An empty line: it ends paragraphs and quotes, never list items or a fence in one."""
         if position < self.resume:
             return
         self.paragraph = False
+        self.hollowed(None)
         if _QUOTE in self.containers:
             self.close(self.containers.index(_QUOTE))
 
@@ -161,12 +164,15 @@ class _Scanner:
 
     def opened(self, line: str, column: int, depth: int, position: int) -> None:
         """Open the containers that start in this line, then read the leaf in the last of them."""
+        opened: int | None = None
         while True:
             text = _end_of_spaces(line, column)
             if text == len(line):
                 self.close_unmatched(depth)
                 self.paragraph = False
+                self.hollowed(opened)
                 return
+            self.hollow = 0
             if text - column >= 4:
                 if not self.paragraph:
                     self.mask(position, self.end_of_line(position))
@@ -177,9 +183,19 @@ class _Scanner:
                 return
             self.close_unmatched(depth)
             self.paragraph = False
-            width, content = container
-            self.containers.append(width and width + text - column)
+            opened, content = container
+            self.containers.append(opened and opened + text - column)
             column, depth = content, len(self.containers)
+
+    def hollowed(self, opened: int | None) -> None:
+        """A line with nothing but containers; ``opened`` is the last that it opened, if any.
+
+        An item may have nothing in its first line, but then not in its second.
+        """
+        if opened:
+            self.hollow = len(self.containers)
+        elif self.hollow and self.hollow == len(self.containers):
+            self.close(self.hollow - 1)
 
     def container(self, line: str, text: int, depth: int) -> tuple[int, int] | None:
         """The container that starts at ``text``: ``(width of its marker, or _QUOTE; column of its content)``."""
@@ -241,6 +257,8 @@ class _Scanner:
 
     def table(self, delimiters: str, position: int) -> None:
         """A line of delimiters: with as many cells in the line before it, that is a table's head."""
+        if self.blocks.tables and position < self.blocks.tables[-1][1]:
+            return
         start = self.text.rfind("\n", 0, max(0, position - 1)) + 1
         head = self.opening if start <= self.blocks.starts[-1] else self.text[start : position - 1]
         if _cells(head) == _cells(delimiters):

@@ -57,6 +57,10 @@ _ELSEWHERE: Final = re.compile(r"(?:[a-zA-Z][a-zA-Z0-9+.-]*:|//|www\.)")
 _LIKE_A_DESTINATION: Final = re.compile(
     r"(?:[a-zA-Z][a-zA-Z0-9+.-]*:|/|\./|\.\./|www\.|#|[^#]*\.md(?:#|\Z))", re.IGNORECASE
 )
+_OPENINGS: Final = re.compile(r"\[++")
+_BRACKETS: Final = re.compile(r"\]++")
+# Brackets nest, so that all of the text around each destination would be quadratic in length.
+_SHOWN_AT_MOST: Final = 2000
 _ESCAPABLE: Final = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 
 
@@ -156,14 +160,15 @@ class _Scanner:
         match = _WIKILINK.match(text, start)
         if match is None:
             self.open.append(start)
-            return start + 1
+            run = _OPENINGS.match(text, start)
+            return max(start + 1, run.end() - 3) if run else start + 1
         inner, end = match[1], match.end()
         if inner[:1] == "[" and "]" not in inner:
             self.open.append(start)  # [[[A]]] is [[A]] in brackets
             return start + 1
-        while text.startswith("]", end) and inner.count("[") > inner.count("]"):
-            inner += "]"  # [[wiki [link]]] is a name with brackets in it
-            end += 1
+        if text.startswith("]", end):  # [[wiki [link]]] is a name with brackets in it
+            more = min(inner.count("[") - inner.count("]"), _end_of_brackets(text, end) - end)
+            inner, end = inner + "]" * max(0, more), end + max(0, more)
         embed = start > floor and text[start - 1] == "!"
         destination = self.destination(end) if text.startswith("(", end) else None
         if destination and _LIKE_A_DESTINATION.match(destination[0]):
@@ -232,10 +237,12 @@ class _Scanner:
             if embed:
                 self.remote.append(address)
             return
+        while embed and self.links and self.links[-1].start > start and self.links[-1].kind == "markdown":
+            self.links.pop()  # the text of a picture shows no pictures
         path, hash_, subpath = address.partition("#")
         if path or hash_:
-            link = ParsedLink("markdown", embed, unquote(path), hash_ + unquote(subpath), shown, start, end)
-            self.links.append(link)
+            subpath = hash_ + unquote(subpath)
+            self.links.append(ParsedLink("markdown", embed, unquote(path), subpath, shown[:_SHOWN_AT_MOST], start, end))
 
     def tag(self, start: int) -> int:
         text = self.text
@@ -298,3 +305,8 @@ class _Scanner:
             self.hopeless["<"] = block_end
             return start + 1
         return end + 3
+
+
+def _end_of_brackets(text: str, start: int) -> int:
+    match = _BRACKETS.match(text, start)
+    return match.end() if match else start
