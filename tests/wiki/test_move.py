@@ -70,14 +70,14 @@ def test_each_kind_of_link_is_rewritten(vault_folder: VaultFolder, alice: Writer
     vault_folder.write(
         "b/other.md",
         '---\nup: "[[old name]]"  # kept\nmany:\n  - "[[old name|O]]"\n  - text\n---\n'
-        "[[old name]] ![[a/old name#H|300]] [shown](../a/old%20name.md#H \"t\") [[Nick]] `[[old name]]`\n"
+        '[[old name]] ![[a/old name#H|300]] [shown](../a/old%20name.md#H "t") [[Nick]] `[[old name]]`\n'
         "\n| a | b |\n|---|---|\n| [[old name\\|x]] | y |\n",
     )
     scan()
     alice.do(move_page, page=page_by_title("old name"), path="c/new.md")
     assert vault_folder.read("b/other.md").decode() == (
         '---\nup: "[[new]]"  # kept\nmany:\n  - "[[new|O]]"\n  - text\n---\n'
-        "[[new]] ![[new#H|300]] [shown](c/new.md#H \"t\") [[Nick]] `[[old name]]`\n"
+        '[[new]] ![[new#H|300]] [shown](c/new.md#H "t") [[Nick]] `[[old name]]`\n'
         "\n| a | b |\n|---|---|\n| [[new\\|x]] | y |\n"
     )
     states = set(Link.objects.filter(source__title="other").values_list("state", "target_path"))
@@ -119,8 +119,19 @@ def test_a_preview_writes_nothing(vault_folder: VaultFolder, claude: Writer, ali
 
 @pytest.mark.parametrize(
     "path",
-    ["../x.md", "/x.md", "raw/x.md", "wiki/x.txt", "wiki/CLAUDE.md", "wiki/index.md", "schema.md", ".obsidian/x.md"]
-    + ["wiki/x.sync-conflict-20260818-173636-D4LGQYW.md", "wiki//x.md", "wiki/con.md", ""],
+    [
+        *(
+            "../x.md",
+            "/x.md",
+            "raw/x.md",
+            "wiki/x.txt",
+            "wiki/CLAUDE.md",
+            "wiki/index.md",
+            "schema.md",
+            ".obsidian/x.md",
+        ),
+        *("wiki/x.sync-conflict-20260818-173636-D4LGQYW.md", "wiki//x.md", "wiki/con.md", ""),
+    ],
 )
 def test_places_where_no_page_may_go(vault_folder: VaultFolder, claude: Writer, alice: Writer, path: str) -> None:
     ada = claude.write("Ada").page

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from tests.conftest import VaultFolder
 from tests.wiki.conftest import Writer
@@ -161,8 +162,11 @@ def test_what_was_written_is_right_and_stays(filled: VaultFolder, claude: Writer
 
 
 TARGETS = st.sampled_from(
-    ["Alan Turing", "alan-turing", "Prof", "Ada Lovelace", "ada", "ADA", "Enigma", "A/B", "Twins", "twins", "Plan B"]
-    + ["plan b", "Nobody", "wiki/entities/ada", "entities/ada", "./enigma", "../entities/ada", "machine.png", "Here"]
+    [
+        *("Alan Turing", "alan-turing", "Prof", "Ada Lovelace", "ada", "ADA", "Enigma", "A/B", "Twins", "twins"),
+        *("Plan B", "plan b", "Nobody", "wiki/entities/ada", "entities/ada", "./enigma", "../entities/ada", "Here"),
+        "machine.png",
+    ]
 )
 LINKS = st.builds(
     lambda mark, target, sub, alias: f"{mark}[[{target}{sub}{alias}]]",

@@ -25,7 +25,7 @@ def ada(vault_folder: VaultFolder) -> Page:
     vault_folder.write("wiki/entities/ada.md", "---\ntitle: Ada Byron # born so\nmood: good\n---\n# Ada Byron\n")
     vault_folder.write(
         "wiki/concepts/engine.md",
-        "---\nby: \"[[Ada Byron]]\"\n---\nBy [[Ada Byron]], [[ada|Ada Byron]], [[ada|her]], [[ada]]\n"
+        '---\nby: "[[Ada Byron]]"\n---\nBy [[Ada Byron]], [[ada|Ada Byron]], [[ada|her]], [[ada]]\n'
         "and ![[Ada Byron#Life]], [Ada Byron](../entities/ada.md).\n",
     )
     vault_folder.write("wiki/concepts/other.md", "No links, but the words Ada Byron.\n")
@@ -41,7 +41,7 @@ def test_it_works(vault_folder: VaultFolder, ada: Page, alice: Writer) -> None:
         "---\ntitle: Ada Lovelace # born so\nmood: good\n---\n# Ada Byron\n"
     )
     assert vault_folder.read("wiki/concepts/engine.md").decode() == (
-        "---\nby: \"[[ada|Ada Lovelace]]\"\n---\n"
+        '---\nby: "[[ada|Ada Lovelace]]"\n---\n'
         "By [[ada|Ada Lovelace]], [[ada|Ada Lovelace]], [[ada|her]], [[ada]]\n"
         "and ![[ada#Life]], [Ada Lovelace](../entities/ada.md).\n"
     )
@@ -61,7 +61,7 @@ def test_the_file_gets_the_new_slug_on_request(vault_folder: VaultFolder, ada: P
     done = alice.do(retitle_page, page=ada, title="Ada Lovelace", base_hash=ada.content_hash, rename=True)
     assert (done.page.path, done.page.uid) == ("wiki/entities/ada-lovelace.md", ada.uid)
     assert vault_folder.read("wiki/concepts/engine.md").decode() == (
-        "---\nby: \"[[ada-lovelace|Ada Lovelace]]\"\n---\n"
+        '---\nby: "[[ada-lovelace|Ada Lovelace]]"\n---\n'
         "By [[ada-lovelace|Ada Lovelace]], [[ada-lovelace|Ada Lovelace]], [[ada-lovelace|her]], [[ada-lovelace]]\n"
         "and ![[ada-lovelace#Life]], [Ada Lovelace](wiki/entities/ada-lovelace.md).\n"
     )

@@ -312,7 +312,9 @@ def test_remote_content_is_named_and_kept(vault_folder: VaultFolder, claude: Wri
     assert vault_folder.read("wiki/concepts/ada.md").endswith(content.encode())
 
 
-@pytest.mark.parametrize("content", ["[a link](https://example.org)\n", "`![](https://x.example)`\n", "![[local.png]]\n"])
+@pytest.mark.parametrize(
+    "content", ["[a link](https://example.org)\n", "`![](https://x.example)`\n", "![[local.png]]\n"]
+)
 def test_what_loads_nothing_gives_no_warning(vault_folder: VaultFolder, claude: Writer, content: str) -> None:
     assert claude.write("Ada", content).warnings == []
 

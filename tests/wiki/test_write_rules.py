@@ -55,7 +55,9 @@ def test_an_origin_does_not_stand_for_sources(vault_folder: VaultFolder, claude:
         claude.write("Ada", sources=(), origin_source="raw/sources/a.md")
 
 
-@pytest.mark.parametrize("title", ["", "   ", "two\nlines", "tab\tbed", "null\x00", "half \ud800", "para\u2029graph"])
+@pytest.mark.parametrize(
+    "title", ["", "   ", "two\nlines", "tab\tbed", "null\x00", "half \ud800", "para\u2029graph", "x" * 501]
+)
 def test_titles_that_no_page_can_have(vault_folder: VaultFolder, claude: Writer, title: str) -> None:
     with pytest.raises(SynapseError) as caught:
         claude.write(title)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 
-from vault.links import Targets, link_keys, name_key, text_key
+from vault.links import Targets, link_keys, name_key
 from wiki.models import Alias, File, Page
 from wiki.rows import chunks
+from wiki.sync.values import key
 
 
 class Candidates:
@@ -30,7 +31,7 @@ class Candidates:
 
     def load_names(self, names: Iterable[str]) -> None:
         """Have the files with these name keys."""
-        missing = {name for name in names if name} - self._names
+        missing = {key(name) for name in names if name} - self._names
         self._names |= missing
         for chunk in chunks(missing):
             for path in Page.objects.live().filter(name_key__in=chunk).values_list("path", flat=True):
@@ -44,7 +45,7 @@ class Candidates:
         self.load_names(name_key(path) for path in paths)
 
     def _load_texts(self, texts: Iterable[str]) -> None:
-        missing = {text for text in texts if text} - self._texts
+        missing = {key(text) for text in texts if text} - self._texts
         self._texts |= missing
         for chunk in chunks(missing):
             for title, path in Page.objects.live().filter(title_key__in=chunk).values_list("title", "path"):
@@ -75,8 +76,3 @@ class Candidates:
     def has_name(self, name: str) -> bool:
         """Whether some file has this name (or this stem); load it first."""
         return bool(self.targets.files(name_key(name)))
-
-    def has_title(self, title: str) -> bool:
-        """Whether some page has this title, in whatever case; load it first."""
-        found = self.targets.named(title)
-        return found is not None and text_key(title) in self._texts

@@ -199,7 +199,7 @@ def _new_parts(link: ParsedLink, decisions: Decisions, renaming: Renaming) -> tu
 
 
 def _shown(target: str, decision: Decision, renaming: Renaming) -> str | None:
-    """The alias of a link that had none and showed its target: needed where that was a title or an alias of the page."""
+    """The alias of a link that had none: needed where its target, which was shown, was a title or an alias."""
     is_title = decision.means_page and text_key(target) == renaming.page.title_key
     if not is_title and not decision.named:
         return None

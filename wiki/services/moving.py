@@ -113,8 +113,7 @@ def retitle_page(
 
 
 def _check_title(title: str) -> str:
-    frontmatter.check_characters(title)
-    title = unicodedata.normalize("NFC", title).strip()
+    title = rules.clean_title(title)
     if not title or _CONTROL.search(title):
         raise SynapseError(
             ErrorCode.INVALID_FRONTMATTER,

@@ -18,6 +18,7 @@ from vault.paths import check_path
 from vault.root import FileRead
 from wiki.models import Link, Page, PageQuerySet, PageType
 from wiki.services.cursors import make_cursor, read_cursor
+from wiki.sync.values import storable
 
 MAX_BACKLINKS: Final = 100
 MAX_LIST: Final = 500
@@ -54,7 +55,10 @@ def page_by_id(uid: UUID, *, deleted: bool = False) -> Page:
 
 def titled(title: str) -> PageQuerySet:
     """Live pages with exactly this title, by path."""
-    return Page.objects.live().filter(title=unicodedata.normalize("NFC", title)).order_by("path")
+    wanted = unicodedata.normalize("NFC", title)
+    if storable(wanted) != wanted:
+        return Page.objects.none()
+    return Page.objects.live().filter(title=wanted).order_by("path")
 
 
 def ambiguous(found: list[Page]) -> SynapseError:

@@ -22,6 +22,7 @@ from vault.paths import is_reserved
 from vault.root import FileRead
 from vault.slugs import slugify
 from wiki.models import Page
+from wiki.sync.values import MAX_TITLE
 
 #: Titles of the files that Synapse makes itself: no page may take them, whether they are there yet or not.
 MADE_BY_CODE: Final = frozenset({"index", "log"})
@@ -91,6 +92,21 @@ def check_place(path: str) -> None:
             "choose another title, or leave this page to the person.",
             path=path,
         )
+
+
+def clean_title(title: str) -> str:
+    """A title as it is looked up and stored: NFC, without blanks around it.
+
+    Raises ``invalid_content`` for what no database can look up, ``invalid_frontmatter`` for one that is too long.
+    """
+    check_characters(title)
+    title = unicodedata.normalize("NFC", title).strip()
+    if len(title) > MAX_TITLE:
+        sentence = f"Make it at most {MAX_TITLE} characters long."
+        raise SynapseError(
+            ErrorCode.INVALID_FRONTMATTER, f"The title is too long. {sentence}", fields={"title": sentence}
+        )
+    return title
 
 
 def check_new_title(title: str) -> None:

@@ -10,6 +10,7 @@ from django.db.models import Q
 
 from vault.current import current_vault
 from vault.errors import ErrorCode, SynapseError
+from vault.frontmatter import check_characters
 from vault.paths import source_path
 from wiki.models import File, FileKind
 from wiki.services.cursors import make_cursor, read_cursor
@@ -81,8 +82,10 @@ def _not_text() -> SynapseError:
 def list_sources(*, prefix: str = "", limit: int = 100, cursor: str | None = None) -> dict[str, Any]:
     """The files under raw/sources by path: ``result`` ({path, size_bytes, content_hash}), ``next_cursor``, ``total``.
 
-    ``prefix`` keeps those whose path starts with it; ``limit`` is clamped to 1..500. Raises ``invalid_cursor``.
+    ``prefix`` keeps those whose path starts with it; ``limit`` is clamped to 1..500. Raises ``invalid_cursor``,
+    ``invalid_content`` for a prefix that no path can have.
     """
+    check_characters(prefix)
     limit = max(1, min(limit, MAX_LIST))
     files = File.objects.filter(kind=FileKind.SOURCE, deleted_at__isnull=True)
     if prefix:

@@ -61,7 +61,7 @@ def write_page(
     changed.
     """
     rules.check_writes_allowed()
-    title = _clean_title(title)
+    title = rules.clean_title(title)
     page = titled_page(title, path)
     given = _given(title, content, frontmatter, origin_source=origin_source, sources_replace=sources_replace, page=page)
     if page is not None:
@@ -79,7 +79,7 @@ def create_page(
 ) -> PageWritten:
     """Make a page as :func:`write_page` does; ``conflict`` when its title is taken already."""
     rules.check_writes_allowed()
-    title = _clean_title(title)
+    title = rules.clean_title(title)
     given = _given(title, content, frontmatter, origin_source=origin_source)
     return _create(given, None, None, author)
 
@@ -126,12 +126,6 @@ def put_page(
             text=lambda: or_composed(lambda: new_text(now), alone),
         )
         return replace(now, new_text(now), author=author)
-
-
-def _clean_title(title: str) -> str:
-    """The title as it is looked up and stored; ``invalid_content`` for what no database can look up."""
-    check_characters(title)
-    return unicodedata.normalize("NFC", title).strip()
 
 
 def _given(

@@ -1,0 +1,193 @@
+"""Jobs: rows that are drained by one process at a time, twice rather than never."""
+
+from __future__ import annotations
+
+import threading
+import time
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+
+from tests.conftest import VaultFolder
+from vault.current import current_vault
+from wiki import catchup, jobs
+from wiki.models import Job
+from wiki.services import request_rescan
+from wiki.services.rescan import scan_is_running
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def ran(vault_folder: VaultFolder, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """The payloads of the jobs of kind ``catalog`` that ran; one with ``fail`` raises."""
+    payloads: list[dict[str, Any]] = []
+
+    def handle(payload: dict[str, Any]) -> dict[str, Any]:
+        payloads.append(payload)
+        if payload.get("fail"):
+            raise RuntimeError("a secret of the text")
+        return {"done": True}
+
+    monkeypatch.setattr("wiki.services.catalog.run_job", handle)
+    return payloads
+
+
+def test_it_works(ran: list[dict[str, Any]]) -> None:
+    jobs.enqueue("catalog", payload={"n": 1})
+    assert jobs.waiting() == 1
+    assert jobs.run_due() == 1
+    assert ran == [{"n": 1}]
+    job = Job.objects.get()
+    assert job.finished_at is not None and job.outcome == {"done": True} and job.attempts == 1
+    assert jobs.waiting() == 0
+
+
+def test_one_waiting_row_a_kind_and_key(ran: list[dict[str, Any]]) -> None:
+    for key in ("a", "a", "b"):
+        jobs.enqueue("catalog", key, payload={"key": key})
+    assert jobs.run_due() == 2
+    jobs.enqueue("catalog", "a")
+    assert jobs.waiting() == 1
+
+
+def test_a_delay_is_kept_unless_a_command_drains(ran: list[dict[str, Any]]) -> None:
+    jobs.enqueue("catalog", delay=60)
+    assert jobs.run_due() == 0
+    assert jobs.drain() == 1
+    assert len(ran) == 1
+
+
+def test_a_job_of_a_transaction_that_fails_never_was(ran: list[dict[str, Any]]) -> None:
+    with pytest.raises(RuntimeError), transaction.atomic():
+        jobs.enqueue("catalog")
+        raise RuntimeError
+    assert jobs.waiting() == 0
+
+
+def test_a_failing_job_stops_no_other_and_is_tried_again(ran: list[dict[str, Any]]) -> None:
+    jobs.enqueue("catalog", "bad", payload={"fail": True})
+    jobs.enqueue("catalog", "good")
+    for attempt in range(1, jobs.MAX_ATTEMPTS + 1):
+        jobs.drain()
+        job = Job.objects.get(key="bad")
+        assert job.attempts == attempt
+        assert (job.finished_at is not None) == (attempt == jobs.MAX_ATTEMPTS)
+    assert job.outcome == {"failed": "RuntimeError"}
+    assert len(ran) == jobs.MAX_ATTEMPTS + 1
+    assert jobs.drain() == 0
+
+
+def test_a_job_whose_process_died_is_begun_again(ran: list[dict[str, Any]]) -> None:
+    jobs.enqueue("catalog")
+    Job.objects.update(started_at=timezone.now(), attempts=1)
+    assert jobs.run_due() == 1
+    assert Job.objects.get().attempts == 2
+
+
+def test_a_dead_job_gives_way_to_a_newer_one(ran: list[dict[str, Any]]) -> None:
+    jobs.enqueue("catalog", payload={"n": 1})
+    Job.objects.update(started_at=timezone.now())
+    jobs.enqueue("catalog", payload={"n": 2})
+    assert jobs.run_due() == 1
+    assert ran == [{"n": 2}]
+    assert Job.objects.get(payload={"n": 1}).outcome == {"superseded": True}
+
+
+def test_only_one_process_drains(ran: list[dict[str, Any]]) -> None:
+    jobs.enqueue("catalog")
+    held, done = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with current_vault().lock("jobs"):
+            held.set()
+            done.wait(10)
+
+    other = threading.Thread(target=hold)
+    other.start()
+    try:
+        assert held.wait(10)
+        assert jobs.run_due() == 0
+    finally:
+        done.set()
+        other.join()
+    assert jobs.run_due() == 1
+
+
+def test_a_round_ends_when_it_is_told_to(ran: list[dict[str, Any]]) -> None:
+    jobs.enqueue("catalog")
+    stop = threading.Event()
+    stop.set()
+    assert jobs.run_due(stop=stop) == 0
+
+
+def test_kinds_are_closed() -> None:
+    with pytest.raises(ValueError, match="nonsense"):
+        jobs.enqueue("nonsense")
+
+
+def test_finished_rows_are_kept_for_a_month(ran: list[dict[str, Any]]) -> None:
+    for key, days in (("old", 31), ("new", 29)):
+        jobs.enqueue("catalog", key)
+        Job.objects.filter(key=key).update(finished_at=timezone.now() - timedelta(days=days))
+    jobs.forget_finished()
+    assert [job.key for job in Job.objects.all()] == ["new"]
+
+
+def test_the_thread_drains_and_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+    rounds = threading.Semaphore(0)
+    monkeypatch.setattr(jobs, "run_due", lambda stop: rounds.release())
+    monkeypatch.setattr(jobs, "forget_finished", lambda: None)
+    monkeypatch.setattr(jobs, "close_old_connections", lambda: None)
+    monkeypatch.setattr(jobs, "POLL_SECONDS", 0.01)
+    stop = threading.Event()
+    thread = jobs.JobThread(stop)
+    thread.start()
+    assert rounds.acquire(timeout=10) and rounds.acquire(timeout=10)
+    stop.set()
+    thread.join(10)
+    assert not thread.is_alive()
+
+
+def test_a_rescan_is_asked_for_once(vault_folder: VaultFolder) -> None:
+    first = request_rescan()
+    assert first["started"] and not first["running"]
+    assert request_rescan() == {"started": False, "job": first["job"], "running": False}
+    vault_folder.write("wiki/a.md", "x\n")
+    assert jobs.run_due() == 1
+    assert Job.objects.get(pk=first["job"]).outcome["added"] == 1
+    assert request_rescan()["job"] != first["job"]
+
+
+def test_a_running_scan_is_told(vault_folder: VaultFolder) -> None:
+    with current_vault().lock("scan"):
+        told: list[Any] = []
+        thread = threading.Thread(target=lambda: told.append(scan_is_running()))
+        thread.start()
+        thread.join(10)
+    assert told == [True]
+    assert not scan_is_running()
+
+
+def test_what_waits_for_the_index_is_noted_once_and_taken(vault_folder: VaultFolder) -> None:
+    assert not catchup.noted() and catchup.take() == []
+    catchup.note(["wiki/a.md", "wiki/é\u2028.md"])
+    catchup.note(["wiki/a.md"])
+    (current_vault().state / "index-pending.jsonl").open("a").write('"torn')
+    assert catchup.noted()
+    assert catchup.take() == ["wiki/a.md", "wiki/é\u2028.md"]
+    assert not catchup.noted()
+
+
+def test_noted_paths_are_scanned(vault_folder: VaultFolder) -> None:
+    from wiki.services import page_by_title
+
+    vault_folder.write("wiki/a.md", "x\n")
+    catchup.note(["wiki/a.md"])
+    started = time.monotonic()
+    assert jobs.run_due() == 1
+    assert page_by_title("a").path == "wiki/a.md"
+    assert time.monotonic() - started < 30
