@@ -3,26 +3,11 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-# Before Django reads its settings: a test run never sees the vault, data or secrets of the person who starts it.
-_HOME = tempfile.mkdtemp(prefix="synapse-tests-")
-for _name in [name for name in os.environ if name.startswith(("SYNAPSE_", "MCP_"))]:
-    if not _name.startswith("SYNAPSE_TEST_"):
-        del os.environ[_name]
-os.environ["SYNAPSE_DATA"] = str(Path(_HOME) / "data")
-os.environ["SYNAPSE_VAULT"] = str(Path(_HOME) / "vault")
-os.environ["SYNAPSE_SECRET_KEY"] = "only-for-tests-only-for-tests-only-for-tests"
-os.environ["SYNAPSE_LOG_LEVEL"] = "WARNING"
-if not os.environ.get("SYNAPSE_TEST_DATABASE_URL"):
-    os.environ.pop("DATABASE_URL", None)
-else:
-    os.environ["DATABASE_URL"] = os.environ["SYNAPSE_TEST_DATABASE_URL"]
-
-import pytest  # noqa: E402
+import pytest
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 
