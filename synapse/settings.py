@@ -193,12 +193,13 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * SYNAPSE_MAX_PAGE_BYTES
 REST_FRAMEWORK: dict[str, Any] = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "wiki.authentication.TokenAuthentication",
-        "rest_framework.authentication.SessionAuthentication",
+        "wiki.authentication.BrowserSession",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["wiki.authentication.HasScope"],
     "DEFAULT_PARSER_CLASSES": ["wiki.api.parsers.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "URL_FORMAT_OVERRIDE": None,  # `?format=` is a parameter like any other that nobody knows
     "EXCEPTION_HANDLER": "wiki.api.exceptions.envelope_handler",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
 }
@@ -207,6 +208,12 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "DESCRIPTION": "A wiki that an AI agent keeps and a person steers.",
     "VERSION": VERSION,
     "SERVE_INCLUDE_SCHEMA": False,
+    "ENUM_NAME_OVERRIDES": {"PageType": "wiki.models.PageType", "ErrorCode": "vault.errors.ErrorCode"},
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "wiki.api.schema.without_trailing_slashes",
+    ],
     "SERVE_PERMISSIONS": ["wiki.authentication.HasScope"],
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",

@@ -1,23 +1,22 @@
-"""Who is calling, and what they may do: bearer tokens and sessions, for REST and MCP alike."""
+"""Who is calling, and what they may do: bearer tokens and sessions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
-from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from django.contrib.auth.models import AnonymousUser, User
+from rest_framework.authentication import BaseAuthentication, SessionAuthentication, get_authorization_header
+from rest_framework.exceptions import PermissionDenied
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from vault.errors import ErrorCode, SynapseError
 from wiki.models import Scope, Token
-from wiki.tokens import find_token
+from wiki.tokens import find_token, includes, last_used
 
-if TYPE_CHECKING:  # the view module reads the settings that name this one
-    from rest_framework.views import APIView
-
-_ORDER = [Scope.READ, Scope.PROPOSE, Scope.WRITE]
+if TYPE_CHECKING:
+    from rest_framework.views import APIView  # it imports this module by its settings
 
 
 @dataclass(frozen=True)
@@ -48,6 +47,7 @@ class TokenAuthentication(BaseAuthentication):
                 ErrorCode.UNAUTHENTICATED,
                 "The token is not known, has expired or was revoked. Make one with `manage.py token create`.",
             )
+        last_used.note(token)
         return TokenUser(token), token
 
     def authenticate_header(self, request: Request) -> str:
@@ -55,17 +55,32 @@ class TokenAuthentication(BaseAuthentication):
         return 'Bearer realm="synapse"'
 
 
-def scopes_of(user: AbstractBaseUser | AnonymousUser | TokenUser | Any) -> frozenset[Scope]:
+class BrowserSession(SessionAuthentication):
+    """The session of a person who is logged in; a change also needs the CSRF token."""
+
+    def enforce_csrf(self, request: Request) -> None:
+        """Refuse (``forbidden``) a change that another site could have had the browser send."""
+        try:
+            super().enforce_csrf(request)
+        except PermissionDenied:
+            raise SynapseError(
+                ErrorCode.FORBIDDEN,
+                "A change in a session needs the CSRF token: send the value of the csrftoken cookie as X-CSRFToken. "
+                "A program had better use a token.",
+            ) from None
+
+
+def scopes_of(user: User | AnonymousUser | TokenUser | Any) -> frozenset[Scope]:
     """The scopes a caller has: a token's (each includes those before it), else a person's.
 
     Any active person reads; staff who may change pages also propose and write.
     """
     if isinstance(user, TokenUser):
-        return frozenset(_ORDER[: _ORDER.index(Scope(user.token.scope)) + 1])
+        return frozenset(scope for scope in Scope if includes(user.token.scope, scope))
     if not (user and user.is_authenticated and user.is_active):
         return frozenset()
     if user.is_staff and user.has_perm("wiki.change_page"):
-        return frozenset(_ORDER)
+        return frozenset(Scope)
     return frozenset({Scope.READ})
 
 
@@ -75,12 +90,9 @@ def actor_name(user: Any) -> str:
 
 
 class HasScope(BasePermission):
-    """Reading needs ``read``; any other method ``write``, unless the view's ``scopes`` names another by action."""
-
-    message = "This needs a scope that the caller does not have."
+    """Reading needs ``read``, any other method ``write``."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
-        """Whether the caller has the scope that this view and method need."""
-        named: dict[str, Scope] = getattr(view, "scopes", {})
-        default = Scope.READ if request.method in ("GET", "HEAD", "OPTIONS") else Scope.WRITE
-        return named.get(getattr(view, "action", "") or "", default) in scopes_of(request.user)
+        """Whether the caller has the scope that the method needs."""
+        needed = Scope.READ if request.method in ("GET", "HEAD", "OPTIONS") else Scope.WRITE
+        return needed in scopes_of(request.user)

@@ -2,35 +2,45 @@
 
 from __future__ import annotations
 
-from django.urls import re_path
-from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerView
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpResponseBase
+from django.urls import URLPattern, re_path
+from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
 
 from wiki.api import views
 from wiki.api.pages import PageViewSet
 
-ID = f"(?P<id>{PageViewSet.lookup_value_regex})"
+_ID = f"(?P<id>{PageViewSet.lookup_value_regex})"
 
 
-def _pages(**methods: str):  # type: ignore[no-untyped-def]
+def _at(address: str, view: Callable[..., HttpResponseBase], name: str) -> URLPattern:
+    # `\Z`, since `$` would also match before a line break at the end.
+    return re_path(rf"^{address}/?\Z", view, name=name)
+
+
+def _pages(**methods: Any) -> Callable[..., HttpResponseBase]:
     return PageViewSet.as_view(methods)
 
 
 urlpatterns = [
-    re_path(r"^pages/?$", _pages(get="list", post="create"), name="pages"),
-    re_path(r"^pages/by-title/?$", _pages(get="by_title"), name="page-by-title"),
-    re_path(rf"^pages/{ID}/?$", _pages(get="retrieve", put="update", delete="destroy"), name="page"),
-    re_path(rf"^pages/{ID}/history/?$", _pages(get="history"), name="page-history"),
-    re_path(rf"^pages/{ID}/restore/?$", _pages(post="restore"), name="page-restore"),
-    re_path(rf"^pages/{ID}/move/?$", _pages(post="move"), name="page-move"),
-    re_path(rf"^pages/{ID}/retitle/?$", _pages(post="retitle"), name="page-retitle"),
-    re_path(r"^search/?$", views.SearchView.as_view(), name="search"),
-    re_path(r"^graph/neighborhood/?$", views.NeighborhoodView.as_view(), name="neighborhood"),
-    re_path(r"^sources/?$", views.SourceListView.as_view(), name="sources"),
-    re_path(r"^sources/rescan/?$", views.RescanView.as_view(), name="rescan"),
-    re_path(r"^sources/(?P<path>.+)$", views.SourceView.as_view(), name="source"),
-    re_path(r"^status/?$", views.StatusView.as_view(), name="status"),
-    re_path(r"^health/live/?$", views.LiveView.as_view(), name="live"),
-    re_path(r"^health/ready/?$", views.ReadyView.as_view(), name="ready"),
-    re_path(r"^openapi\.json$", SpectacularJSONAPIView.as_view(), name="openapi"),
-    re_path(r"^docs/?$", SpectacularSwaggerView.as_view(url_name="openapi"), name="docs"),
+    _at("pages", _pages(get="list", post="create"), "pages"),
+    _at("pages/by-title", _pages(get="by_title"), "page-by-title"),
+    _at(f"pages/{_ID}", _pages(get="retrieve", put="update", delete="destroy"), "page"),
+    _at(f"pages/{_ID}/history", _pages(get="history"), "page-history"),
+    _at(f"pages/{_ID}/restore", _pages(post="restore"), "page-restore"),
+    _at(f"pages/{_ID}/move", _pages(post="move"), "page-move"),
+    _at(f"pages/{_ID}/retitle", _pages(post="retitle"), "page-retitle"),
+    _at("search", views.SearchView.as_view(), "search"),
+    _at("graph/neighborhood", views.NeighborhoodView.as_view(), "neighborhood"),
+    _at("sources", views.SourceListView.as_view(), "sources"),
+    _at("sources/rescan", views.RescanView.as_view(), "rescan"),
+    # A path may hold any character, line breaks too: what is not allowed is for the service to refuse.
+    _at(r"sources/(?P<path>(?s:.+?))", views.SourceView.as_view(), "source"),
+    _at("status", views.StatusView.as_view(), "status"),
+    _at("health/live", views.LiveView.as_view(), "live"),
+    _at("health/ready", views.ReadyView.as_view(), "ready"),
+    _at(r"openapi\.json", SpectacularJSONAPIView.as_view(), "openapi"),
+    _at("docs", SpectacularSwaggerSplitView.as_view(url_name="openapi"), "docs"),
 ]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+import math
+from typing import Any, Final
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views import defaults
 from rest_framework import exceptions as drf
-from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from vault.errors import ErrorCode, SynapseError
@@ -31,6 +31,10 @@ _BY_CLASS: list[tuple[type[Exception], ErrorCode, str]] = [
     (RequestDataTooBig, ErrorCode.PAYLOAD_TOO_LARGE, "The body is too large."),
 ]
 
+_WRONG_TYPE: Final = {"invalid", "null", "not_a_list", "not_a_dict"}
+_WRONG_CHARACTERS: Final = {"null_characters_not_allowed", "surrogate_characters_not_allowed"}
+_UNFORESEEN: Final = "Something went wrong here. The server's log has the place."
+
 
 def _field_error(error: drf.ValidationError) -> SynapseError:
     """A serializer's complaints as one envelope: the fields and what is wrong with each."""
@@ -47,8 +51,10 @@ def _field_error(error: drf.ValidationError) -> SynapseError:
         codes.add(str(first["code"]) if isinstance(first, dict) else "invalid")
     if codes == {"required"}:
         code = ErrorCode.MISSING_REQUIRED_PARAMS
-    elif codes & {"invalid", "not_a_list", "not_a_dict"}:
+    elif codes & _WRONG_TYPE:
         code = ErrorCode.INVALID_PARAM_TYPE
+    elif codes & _WRONG_CHARACTERS:
+        code = ErrorCode.INVALID_CONTENT
     else:
         code = ErrorCode.INVALID_PARAM_VALUE
     names = ", ".join(sorted(fields))
@@ -69,18 +75,21 @@ def as_synapse_error(error: Exception) -> SynapseError | None:
     return None
 
 
-def envelope_handler(error: Exception, context: dict[str, Any]) -> Response:
-    """DRF's exception handler: every failure answers the envelope; what is unforeseen is logged and says nothing."""
+def envelope_handler(error: Exception, context: dict[str, Any]) -> HttpResponse:
+    """DRF's exception handler: every failure answers the envelope, in JSON whatever the view renders otherwise.
+
+    What is unforeseen is logged by its place and says nothing.
+    """
     known = as_synapse_error(error)
     if known is None:
         logger.exception("unforeseen failure in %s", type(context.get("view")).__name__)
-        known = SynapseError(ErrorCode.INTERNAL_ERROR, "Something went wrong here. The server's log has the place.")
+        known = SynapseError(ErrorCode.INTERNAL_ERROR, _UNFORESEEN)
     set_rollback()
-    response = Response(known.envelope(), status=known.status)
+    response = JsonResponse(known.envelope(), status=known.status)
     if known.status == 401:
         response["WWW-Authenticate"] = 'Bearer realm="synapse"'
-    if isinstance(error, drf.Throttled) and error.wait is not None:
-        response["Retry-After"] = str(int(error.wait) + 1)
+    if isinstance(error, drf.Throttled) and (wait := getattr(error, "wait", None)) is not None:
+        response["Retry-After"] = str(math.ceil(wait))
     if isinstance(error, drf.MethodNotAllowed) and (view := context.get("view")) is not None:
         response["Allow"] = ", ".join(view.allowed_methods)
     return response
@@ -118,4 +127,4 @@ def server_error(request: HttpRequest) -> HttpResponse:
     """Django's 500 outside REST views."""
     if _for_a_person(request):
         return defaults.server_error(request)
-    return _plain(ErrorCode.INTERNAL_ERROR, "Something went wrong here. The server's log has the place.")
+    return _plain(ErrorCode.INTERNAL_ERROR, _UNFORESEEN)

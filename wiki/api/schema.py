@@ -1,19 +1,134 @@
-"""What the OpenAPI document says of failures, in one place."""
+"""What the OpenAPI document says of callers, conditions and failures, in one place."""
 
 from __future__ import annotations
 
-from drf_spectacular.utils import OpenApiResponse
+import uuid
+from typing import Any, Final
+
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse
 
 from vault.errors import HTTP_STATUS
-from wiki.api.shapes import ErrorShape
+from wiki.api.serializers import ErrorSerializer
 
-_ALWAYS = (401, 403, 406, 500)
+_ALWAYS: Final = (401, 403, 406, 500)
+_HEADER: Final = OpenApiParameter.HEADER
+
+PAGE_ID: Final = OpenApiParameter("id", uuid.UUID, OpenApiParameter.PATH, description="the page's id")
+ETAG: Final = OpenApiParameter(
+    "ETag", str, _HEADER, response=[200, 201], description="the version's strong validator, for If-Match"
+)
+IF_MATCH: Final = OpenApiParameter(
+    "If-Match", str, _HEADER, required=True, description="the ETag of the version that was changed, or *"
+)
+IF_MATCH_OPTIONAL: Final = OpenApiParameter(
+    "If-Match",
+    str,
+    _HEADER,
+    description="the ETag of the version that is meant; may be left out while Synapse itself wrote the page last",
+)
+IF_NONE_MATCH: Final = OpenApiParameter("If-None-Match", str, _HEADER, description="an ETag; 304 if it still stands")
 
 
-def errors(*statuses: int) -> dict[int, OpenApiResponse]:
+class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """A token of ``manage.py token create``."""
+
+    target_class = "wiki.authentication.TokenAuthentication"
+    name = "bearer"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        """The scheme as OpenAPI has it."""
+        return {"type": "http", "scheme": "bearer", "description": "a token of `manage.py token create`"}
+
+
+class SessionScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """The cookie of a person who is logged in."""
+
+    target_class = "wiki.authentication.BrowserSession"
+    name = "session"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        """The scheme as OpenAPI has it."""
+        return {
+            "type": "apiKey",
+            "in": "cookie",
+            "name": "sessionid",
+            "description": "the session of /admin/; changes also need X-CSRFToken",
+        }
+
+
+def errors(*statuses: int, anonymous: bool = False) -> dict[int, OpenApiResponse]:
     """The envelope under each status that a view can answer, with the codes that belong to it."""
     found = {}
-    for status in sorted({*statuses, *_ALWAYS}):
+    always = (406, 500) if anonymous else _ALWAYS
+    for status in sorted({*statuses, *always}):
         codes = ", ".join(code.value for code, belongs in HTTP_STATUS.items() if belongs == status)
-        found[status] = OpenApiResponse(ErrorShape, description=codes)
+        found[status] = OpenApiResponse(ErrorSerializer, description=codes)
     return found
+
+
+_HASH: Final = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+_FRONTMATTER: Final = {"type": "entity", "title": "Alan Turing", "sources": ["raw/sources/turing.md"], "lang": "en"}
+CREATE_EXAMPLE: Final = OpenApiExample(
+    "a new page",
+    request_only=True,
+    value={
+        "title": "Alan Turing",
+        "content": "Alan Turing founded computer science. See [[Computability]].\n",
+        "frontmatter": _FRONTMATTER,
+    },
+)
+PUT_EXAMPLE: Final = OpenApiExample(
+    "the whole file",
+    request_only=True,
+    value={"text": "---\ntype: entity\ntitle: Alan Turing\n---\nAlan Turing founded computer science.\n"},
+)
+BODY_EXAMPLE: Final = OpenApiExample(
+    "only the body", request_only=True, value={"content": "Alan Turing founded computer science.\n"}
+)
+MOVE_EXAMPLE: Final = OpenApiExample(
+    "to another folder", request_only=True, value={"path": "wiki/entities/people/alan-turing.md", "preview": True}
+)
+RETITLE_EXAMPLE: Final = OpenApiExample(
+    "tell what would change", request_only=True, value={"title": "Alan Mathison Turing", "preview": True}
+)
+SEARCH_EXAMPLE: Final = OpenApiExample(
+    "one hit",
+    response_only=True,
+    status_codes=["200"],
+    value={
+        "result": [
+            {
+                "id": "6f1c7a52-3c1b-5d0e-9a55-0a6f8f6f3a11",
+                "title": "Alan Turing",
+                "type": "entity",
+                "relevance_score": 1.0,
+                "path": "wiki/entities/alan-turing.md",
+                "why": "title: turing",
+                "snippet": "Alan Turing founded computer science.",
+            }
+        ],
+        "mode": "lexical",
+        "degraded": None,
+        "data_version": 12,
+    },
+)
+STALE_EXAMPLE: Final = OpenApiExample(
+    "somebody saved in between",
+    response_only=True,
+    status_codes=["412"],
+    value={
+        "error": "The page has changed since the version you started from. Nothing was written. Your text was kept "
+        "as a draft. Read it again, and send its content_hash as base_hash.",
+        "error_code": "stale_base",
+        "content_hash": _HASH,
+        "path": "wiki/entities/alan-turing.md",
+        "draft": "0f3a9c1d22b47e60",
+    },
+)
+
+
+def without_trailing_slashes(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """A hook of the generator: addresses are shown as they are meant, the slash at their end being optional."""
+    result["paths"] = {path.rstrip("/"): operations for path, operations in result["paths"].items()}
+    return result

@@ -2,111 +2,123 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from django.conf import settings
-from django.db import DatabaseError, connection
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from vault.current import current_vault
+from vault.errors import ErrorCode, SynapseError
 from wiki import services
-from wiki.api import params, shapes
+from wiki.api import finding_serializers as serializers
+from wiki.api import params, schema
 from wiki.api.schema import errors
+from wiki.api.serializers import NothingSerializer
 from wiki.graph import neighborhood
 from wiki.search import search
 
-MAX_K = 50
+MAX_K: Final = 50
 
 
 class SearchView(APIView):
     """Find pages."""
 
-    @extend_schema(parameters=[shapes.SearchParams], responses={200: shapes.SearchShape, **errors(400, 503, 504)})
+    @extend_schema(
+        operation_id="searchPages",
+        parameters=[serializers.SearchQuerySerializer],
+        responses={200: serializers.SearchSerializer, **errors(400, 503)},
+        examples=[schema.SEARCH_EXAMPLE],
+    )
     def get(self, request: Request) -> Response:
         """The pages that fit a query best, with the reason and the passage. Operators are words."""
-        given = params.query_params(request, shapes.SearchParams)
+        given = params.query_params(request, serializers.SearchQuerySerializer)
         answer = search(
             given["q"],
-            k=min(max(given["k"], 1), MAX_K),
+            k=max(1, min(given["k"], MAX_K)),
             types=[given["type"]] if given["type"] else None,
             tag=given["tag"],
-            path_prefix=given["path"],
+            path_prefix=given["prefix"],
             lang=given["lang"],
         )
-        hits = [
-            {
-                "id": hit.page.uid,
-                "title": hit.page.title,
-                "type": hit.page.type,
-                "path": hit.page.path,
-                "relevance_score": hit.score,
-                "why": hit.why,
-                "snippet": hit.snippet,
-            }
-            for hit in answer.hits
-        ]
-        return Response(
-            {"results": hits, "mode": answer.mode, "degraded": answer.degraded, "data_version": answer.data_version}
-        )
+        if answer.mode == "lexical" and answer.degraded:  # the only way of finding is the one that failed
+            raise SynapseError(ErrorCode.SEARCH_UNAVAILABLE, " ".join(answer.degraded.values()))
+        return Response(answer.as_dict())
 
 
 class NeighborhoodView(APIView):
     """What a page is tied to."""
 
     @extend_schema(
-        parameters=[shapes.NeighborhoodParams], responses={200: shapes.NeighborhoodShape, **errors(400, 404, 409)}
+        operation_id="getNeighborhood",
+        parameters=[serializers.NeighborhoodQuerySerializer],
+        responses={200: serializers.NeighborhoodSerializer, **errors(400, 404, 409)},
     )
     def get(self, request: Request) -> Response:
         """The pages around one, at most 200, the strongest ties first. Rows are read; nothing is computed."""
-        given = params.query_params(request, shapes.NeighborhoodParams)
+        given = params.query_params(request, serializers.NeighborhoodQuerySerializer)
         page = services.page_by_title(given["title"], path=given["path"])
-        return Response(neighborhood(page, depth=min(max(given["depth"], 1), 2)))
+        return Response(neighborhood(page, depth=given["depth"]))
 
 
 class SourceListView(APIView):
     """What a person put in."""
 
-    @extend_schema(parameters=[shapes.SourceListParams], responses={200: shapes.SourceListShape, **errors(400)})
+    @extend_schema(
+        operation_id="listSources",
+        parameters=[serializers.SourceListQuerySerializer],
+        responses={200: serializers.SourceListSerializer, **errors(400)},
+    )
     def get(self, request: Request) -> Response:
         """The files under raw/sources, by path."""
-        given = params.query_params(request, shapes.SourceListParams)
-        listing = services.list_sources(limit=given["limit"], cursor=given["cursor"])
-        rows = [{"path": f.path, "size_bytes": f.size, "content_hash": f.content_hash} for f in listing.files]
-        return Response({"results": rows, "next_cursor": listing.next_cursor, "total": listing.total})
+        return Response(services.list_sources(**params.query_params(request, serializers.SourceListQuerySerializer)))
 
 
 class SourceView(APIView):
     """One source's text."""
 
     @extend_schema(
-        parameters=[OpenApiParameter("path", str, OpenApiParameter.PATH), shapes.SourceParams],
-        responses={200: shapes.SourceTextShape, **errors(400, 404, 409, 413, 415, 507)},
+        operation_id="readSource",
+        parameters=[
+            OpenApiParameter(
+                "path",
+                str,
+                OpenApiParameter.PATH,
+                description="vault-relative, or relative to raw/sources; with its slashes",
+            ),
+            serializers.SourceQuerySerializer,
+        ],
+        responses={200: serializers.SourceTextSerializer, **errors(400, 404, 409, 413, 415, 507)},
     )
     def get(self, request: Request, path: str) -> Response:
         """A part of a source's text, at most 100,000 characters from `offset`. Nothing outside raw/sources is read."""
-        given = params.query_params(request, shapes.SourceParams)
+        given = params.query_params(request, serializers.SourceQuerySerializer)
         return Response(services.read_source(path, offset=given["offset"]))
 
 
 class RescanView(APIView):
     """Look for changes in the vault."""
 
-    @extend_schema(request=None, responses={202: shapes.RescanShape, **errors(403, 415)})
+    @extend_schema(
+        operation_id="requestRescan",
+        request=None,
+        responses={202: serializers.RescanSerializer, **errors(400, 413, 415)},
+    )
     def post(self, request: Request) -> Response:
         """Enqueue the incremental scan; one that waits or runs already is named instead."""
+        params.body_params(request, NothingSerializer)
         return Response(services.request_rescan(), status=202)
 
 
 class StatusView(APIView):
     """The state of the index."""
 
-    @extend_schema(responses={200: shapes.StatusShape, **errors()})
+    @extend_schema(operation_id="getStatus", responses={200: serializers.StatusSerializer, **errors()})
     def get(self, request: Request) -> Response:
         """Counts, versions and the last scan."""
+        params.query_params(request, NothingSerializer)
         return Response({"version": settings.VERSION, **services.status()})
 
 
@@ -116,7 +128,9 @@ class LiveView(APIView):
     authentication_classes: list[Any] = []
     permission_classes = [AllowAny]
 
-    @extend_schema(responses={200: shapes.HealthShape}, auth=[])
+    @extend_schema(
+        operation_id="getLiveness", responses={200: serializers.LiveSerializer, **errors(anonymous=True)}, auth=[]
+    )
     def get(self, request: Request) -> Response:
         """Always ok while the process answers."""
         return Response({"ok": True})
@@ -125,17 +139,13 @@ class LiveView(APIView):
 class ReadyView(LiveView):
     """Can the process serve."""
 
-    @extend_schema(responses={200: shapes.HealthShape, 503: shapes.HealthShape}, auth=[])
+    @extend_schema(
+        operation_id="getReadiness",
+        responses={200: serializers.ReadySerializer, 503: serializers.ReadySerializer, **errors(anonymous=True)},
+        auth=[],
+    )
     def get(self, request: Request) -> Response:
         """Ok when the database answers and the vault's root is there."""
-        checks = {"database": self._database(), "vault": current_vault().root.is_dir()}
+        checks = services.readiness()
         ok = all(checks.values())
         return Response({"ok": ok, "checks": checks}, status=200 if ok else 503)
-
-    def _database(self) -> bool:
-        try:
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT 1 FROM wiki_vaultstate LIMIT 1")
-        except DatabaseError:
-            return False
-        return True
