@@ -8,6 +8,7 @@ content_hash, file, reason.
 from __future__ import annotations
 
 import os
+import secrets
 from typing import TYPE_CHECKING, Any, Final
 
 from vault import exchange, versions
@@ -31,7 +32,7 @@ def keep(vault: Vault, folder: int, name: str, *, path: str, page_id: str | None
             "path": path,
             "page_id": page_id,
             "content_hash": identity(folder, name),
-            "file": f"{at.replace('-', '').replace(':', '')}-{name.strip('.')}.md",
+            "file": f"{at.replace('-', '').replace(':', '')}-{secrets.token_hex(6)}.md",
             "reason": reason,
         }
         versions.shelve(folder, name, orphans, record["file"])

@@ -42,8 +42,11 @@ def test_versions_are_acknowledgements(tmp_path: Path, mechanism: str) -> None:
             for number in range(PROCESSES):
                 pid = os.fork()
                 if pid == 0:
-                    write_often(vault, number)
-                    os._exit(0)
+                    try:
+                        write_often(vault, number)
+                        os._exit(0)
+                    finally:
+                        os._exit(1)
                 children.append(pid)
             assert all(os.waitpid(pid, 0)[1] == 0 for pid in children)
 
