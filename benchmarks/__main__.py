@@ -1,0 +1,25 @@
+"""``make bench``: every measurement, each in a process of its own, as tables that can be pasted into docs/benchmarks.md."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+
+PARTS = ("benchmarks.scan", "benchmarks.operations")
+
+
+def main() -> int:
+    """Run the parts one after the other; exit 1 when one of them misses a bound."""
+    parser = argparse.ArgumentParser(prog="benchmarks", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--notes", type=int, default=10_000)
+    options = parser.parse_args()
+    missed = 0
+    for part in PARTS:
+        print(f"\n### python -m {part} --notes {options.notes}\n", flush=True)
+        missed += subprocess.run([sys.executable, "-m", part, "--notes", str(options.notes)]).returncode != 0
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
