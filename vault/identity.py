@@ -154,6 +154,12 @@ class IdLedger:
             self._refresh()
             return self._known.get(path)
 
+    def ids_at(self, paths: Iterable[str]) -> dict[str, uuid.UUID]:
+        """What the ledger's last lines say of these paths, without those that it does not know."""
+        with self._lock:
+            self._refresh()
+            return {path: self._known[path] for path in paths if path in self._known}
+
     def id_for(self, path: str, taken: Callable[[uuid.UUID], bool]) -> uuid.UUID:
         """The id of the page at ``path``. ``taken``: does a live page elsewhere hold this id?
 

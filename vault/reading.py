@@ -9,6 +9,7 @@ import time
 from dataclasses import dataclass
 from typing import Final
 
+from vault.birth import birth_ns
 from vault.confined import not_a_file
 from vault.errors import ErrorCode, SynapseError
 
@@ -49,7 +50,7 @@ class FileRead:
     """One version of a file: its bytes, the stat from before they were read, and their sha256 in hex.
 
     ``path`` is the path on disk. ``stable`` is False when the file went on changing at every try: the bytes
-    may be half of a save, and the stat will differ from the file's.
+    may be half of a save, and the stat will differ from the file's. ``birth_ns`` as :func:`vault.birth.birth_ns`.
     """
 
     data: bytes
@@ -57,6 +58,7 @@ class FileRead:
     content_hash: str
     path: str
     stable: bool = True
+    birth_ns: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ def read_open_file(descriptor: int, path: str, max_bytes: int | None) -> FileRea
             break
     if before.st_size and not before.st_blocks and data.count(0) == len(data):
         raise _not_downloaded()
-    return FileRead(data, FileStat.of(before), hashlib.sha256(data).hexdigest(), path, stable)
+    return FileRead(data, FileStat.of(before), hashlib.sha256(data).hexdigest(), path, stable, birth_ns(descriptor))
 
 
 def digest_open_file(descriptor: int, path: str) -> FileDigest:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from tests.conftest import VaultFolder
-from vault.errors import SynapseError
-from wiki.models import Edge, File, Link, Page, VaultState
+from wiki.models import Edge, Link
 from wiki.sync import scan
 
 pytestmark = pytest.mark.django_db
 
 
 def test_it_works(vault_folder: VaultFolder) -> None:
-    vault_folder.write("wiki/entities/ada.md", "---\ntitle: Ada\ntype: entity\naliases: [Lady]\n---\nSee [[babbage]].\n")
-    vault_folder.write("wiki/entities/babbage.md", "Back to [[Ada|her]] and [[Lady]] and [[nobody]] and ![[machine.png]]\n")
+    vault_folder.write("wiki/entities/ada.md", "---\ntitle: Ada\ntype: entity\naliases: [Lady]\n---\nSee [[babbage]].")
+    vault_folder.write("wiki/entities/babbage.md", "Back to [[Ada|her]], [[Lady]], [[nobody]] and ![[machine.png]]")
     vault_folder.write("raw/sources/machine.png", b"\x89PNG")
     report = scan()
     assert report.as_dict() | {"seconds": 0} == {

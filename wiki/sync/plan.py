@@ -14,8 +14,8 @@ from wiki.sync.known import Known, KnownFile, KnownPage
 from wiki.sync.moves import Move, find_moves
 
 #: Pages and bytes of one transaction: ≤ 100 ms on SQLite.
-PAGES_AT_ONCE: Final = 60
-BYTES_AT_ONCE: Final = 600_000
+PAGES_AT_ONCE: Final = 90
+BYTES_AT_ONCE: Final = 1_000_000
 #: More files gone than this share, and at least this many, and the scan stops: a disk is more likely to be missing.
 GONE_SHARE: Final = 5
 GONE_AT_LEAST: Final = 10
@@ -51,7 +51,8 @@ def plan(vault: Vault, diff: Diff, found: Found) -> Work:
     left_behind = [seen for page, seen in diff.changed if page.pk in moved]
     new = [seen for seen in (*diff.new, *left_behind) if seen.path not in filled]
     # Paths that the ledger knows come first: another page must not be given their ids.
-    new.sort(key=lambda seen: (vault.ids.id_at(seen.path) is None, seen.path))
+    ledger = vault.ids.ids_at(seen.path for seen in new)
+    new.sort(key=lambda seen: (seen.path not in ledger, seen.path))
     changed = [(page, seen) for page, seen in diff.changed if page.pk not in moved and seen.path not in filled]
     return Work(
         moves=moves,

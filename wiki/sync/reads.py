@@ -118,7 +118,7 @@ def _page_read(
         size=stat.size,
         mtime_ns=stat.mtime_ns,
         inode=stat.inode & INODE_MASK,
-        birth_ns=vault.birth_ns(path or read.path),
+        birth_ns=vault.birth_ns(path or read.path) if read.birth_ns is None else read.birth_ns,
         read_ns=read_ns,
         content_hash=read.content_hash,
         parsed=parsed,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from django.db import transaction
 
@@ -50,6 +50,8 @@ class ScanRun:
         self.partial = partial
         self.progress = progress
         self._wrote = False
+        self._vault_id = UUID(int=0)
+        self._ledger: dict[str, UUID] = {}
         self._taken: set[UUID] | None = None
         self._rested: list[Change] = []  # doubtful files that turned out the same
         self._fresh_at: int | None = None  # version of the index when it had no links yet
@@ -67,6 +69,8 @@ class ScanRun:
             return
         if not self.partial:
             self._taken = {page.uid for page in known.pages.values()} - {page.uid for page in work.gone}
+        self._vault_id = self.vault.id
+        self._ledger = self.vault.ids.ids_at(seen.path for page, seen in work.pages if page is None)
         if not Link.objects.exists():
             self._fresh_at = data_version()
         self._remove(work)
@@ -190,10 +194,16 @@ class ScanRun:
             self.report.skipped.append(_skip(seen.path, "being_written"))
             return None
         self.report.flagged += [{"path": read.path, "code": code, "reason": reason} for code, reason in read.flags]
-        uid = known.uid if known else self.vault.ids.id_for(seen.path, self._is_taken)
-        if known is None and self._taken is not None:
+        return Change(known.uid if known else self._new_id(seen.path), known, read)
+
+    def _new_id(self, path: str) -> UUID:
+        # The usual case without a look at the disk for each path; the ledger has the rule for all others.
+        uid = uuid5(self._vault_id, path)
+        if self._ledger.get(path, uid) != uid or self._is_taken(uid):
+            uid = self.vault.ids.id_for(path, self._is_taken)
+        if self._taken is not None:
             self._taken.add(uid)
-        return Change(uid, known, read)
+        return uid
 
     def _is_taken(self, uid: UUID) -> bool:
         if self._taken is not None and uid in self._taken:

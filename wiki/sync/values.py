@@ -6,6 +6,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 from vault.links import link_keys, name_key, path_key, text_key
@@ -66,6 +67,8 @@ WRITTEN: Final = 7
 
 def storable(text: str) -> str:
     """Text without NUL and lone surrogates, which databases refuse: each becomes U+FFFD."""
+    if text.isascii() and "\0" not in text:
+        return text
     return _NOT_STORABLE.sub("\ufffd", text)
 
 
@@ -127,22 +130,31 @@ def link_rows(path: str, parsed: ParsedPage) -> list[tuple[Any, ...]]:
 
 
 def _link_rows(path: str, parsed: ParsedPage) -> Iterator[tuple[Any, ...]]:
-    links: list[ParsedLink] = [*parsed.links, *parsed.property_links]
+    # The body is decoded text, which any database can hold; YAML has escapes for what none can.
+    links: list[ParsedLink] = [*parsed.links, *map(_storable_link, parsed.property_links)]
     for order, link in enumerate(links):
-        text = storable(link.target)
-        names, texts = link_keys(text, path)
-        alias = None if link.alias is None else storable(link.alias)
+        names, texts = link_keys(link.target, path)
         yield (
             order,
             link.kind,
             link.embed,
-            text,
-            storable(link.subpath),
-            alias,
-            storable(link.property),
+            link.target,
+            link.subpath,
+            link.alias,
+            link.property,
             names[:MAX_KEY],
             texts[:MAX_KEY],
             LinkState.PENDING.value,
             None,
             None,
         )
+
+
+def _storable_link(link: ParsedLink) -> ParsedLink:
+    return replace(
+        link,
+        target=storable(link.target),
+        subpath=storable(link.subpath),
+        alias=None if link.alias is None else storable(link.alias),
+        property=storable(link.property),
+    )
