@@ -82,6 +82,8 @@ class _Scanner:
         for line in self.text.split("\n"):
             if not line:
                 self.blank(position)
+            elif self.fence and not self.containers and self.fence not in line:
+                self.masks[-1][1] = position + len(line)
             elif self.fence or position < self.resume:
                 self.line(line, position)
             elif line[0] not in _SPECIAL or _PLAIN.match(line):

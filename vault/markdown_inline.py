@@ -117,7 +117,7 @@ class _Scanner:
         self.links: list[ParsedLink] = []
         self.tags: dict[str, str] = {}
         self.remote: list[str] = []
-        self.open: list[int] = []  # offsets of [ that may start a Markdown link
+        self.open: list[tuple[int, bool]] = []  # offsets of [ that may start a Markdown link, or a picture
         self.searched = 0  # those before it hold a link already, and links hold no links
         self.runs: dict[int, int] = {}  # length of a run of backticks → where its last one starts, in this block
         self.runs_end = 0  # the end of the block that ``runs`` is about
@@ -154,22 +154,22 @@ class _Scanner:
     def bracket(self, start: int, floor: int) -> int:
         """``[``: a wikilink, or what may become the text of a Markdown link."""
         text = self.text
+        embed = start > floor and text[start - 1] == "!"
         if not text.startswith("[[", start):
-            self.open.append(start)
+            self.open.append((start, embed))
             return start + 1
         match = _WIKILINK.match(text, start)
         if match is None:
-            self.open.append(start)
+            self.open.append((start, embed))
             run = _OPENINGS.match(text, start)
             return max(start + 1, run.end() - 3) if run else start + 1
         inner, end = match[1], match.end()
         if inner[:1] == "[" and "]" not in inner:
-            self.open.append(start)  # [[[A]]] is [[A]] in brackets
+            self.open.append((start, embed))  # [[[A]]] is [[A]] in brackets
             return start + 1
         if text.startswith("]", end):  # [[wiki [link]]] is a name with brackets in it
             more = min(inner.count("[") - inner.count("]"), _end_of_brackets(text, end) - end)
             inner, end = inner + "]" * max(0, more), end + max(0, more)
-        embed = start > floor and text[start - 1] == "!"
         destination = self.destination(end) if text.startswith("(", end) else None
         if destination and _LIKE_A_DESTINATION.match(destination[0]):
             self.markdown(start - embed, destination, text[start + 1 : end - 1])
@@ -208,8 +208,7 @@ class _Scanner:
         """``]``: the end of a Markdown link's text, if a destination follows."""
         if not self.open:
             return start + 1
-        opening = self.open.pop()
-        image = opening > 0 and self.text[opening - 1] == "!"
+        opening, image = self.open.pop()
         if not self.text.startswith("(", start + 1) or (opening < self.searched and not image):
             return start + 1
         if self.block_end(opening) <= start:
@@ -252,7 +251,7 @@ class _Scanner:
         if match is None:
             return start + 1
         tag = match[1].strip("/")
-        if tag and not tag.isnumeric():
+        if not tag.isnumeric() and any(character.isalpha() or character > "\u2190" for character in tag):
             self.tags.setdefault(tag.casefold(), tag)
         return match.end()
 

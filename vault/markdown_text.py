@@ -29,7 +29,7 @@ _NOT_PROSE: Final = re.compile(
 _TABLE: Final = re.compile(r"[^\n]*+\n[ \t>]*+\|?[ \t]*+:?-++:?[ \t]*+\|[ \t|:-]*+(?:\n|\Z)")
 _BLANK_LINE: Final = re.compile(r"\n[ \t>]*+(?=\n)")
 _DROPPED: Final = re.compile(
-    r"<!--(?:[^<-]|-(?!->))*+-->|</?[a-zA-Z][^<>]*+>|%%[^%]*+%%|!\[\[[^\[\]]*+\]\]|!\[[^\[\]]*+\]\([^()]*+\)"
+    r"(`[^`]*+`)|<!--(?:[^<-]|-(?!->))*+-->|</?[a-zA-Z][^<>]*+>|%%[^%]*+%%|!\[\[[^\[\]]*+\]\]|!\[[^\[\]]*+\]\([^()]*+\)"
     r"|\[\^[^\[\]\s]++\]"
 )
 _BLOCK_ID: Final = re.compile(r"(?:^|\s)\^[A-Za-z0-9-]++\s*+\Z")
@@ -80,7 +80,7 @@ def plain_text(block: str) -> str:
     lines = [line[_end_of_markers(line) :] for line in block.split("\n")]
     text = " ".join(" ".join(line for line in lines if not _NOT_PROSE.match(line)).split())
     if "[" in text or "<" in text or "%%" in text:
-        text = _DROPPED.sub("", text)
+        text = _DROPPED.sub(r"\1", text)
         text = _LINK.sub(r"\1", _WIKILINK.sub(_shown, text))
     if "^" in text:
         text = _BLOCK_ID.sub("", text)
@@ -99,7 +99,8 @@ def first_sentence(text: str) -> str:
         end = match.end()
         if text[match.start()] in "。！？｡":
             return text[:end]
-        if text[end : end + 1].isspace() and not _ABBREVIATION.search(text, max(0, end - 8), end):
+        ends = text[end : end + 1].isspace() and not text[end + 1 : end + 2].islower()
+        if ends and not _ABBREVIATION.search(text, max(0, end - 8), end):
             return text[:end]
     return text
 
