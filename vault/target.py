@@ -36,11 +36,12 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def find(folder: int, name: str) -> Found | None:
+def find(folder: int, name: str, *, to_change: bool = True) -> Found | None:
     """The file with this name, None when there is nothing.
 
     Raises SynapseError with the reason for what a rename would harm: NOT_A_FILE,
-    PATH_NOT_ALLOWED (symbolic link, hard link, write-protected); and OSError.
+    PATH_NOT_ALLOWED (symbolic link; if it is ``to_change``, also hard link and
+    write-protected); and OSError.
     """
     try:
         there = os.stat(name, dir_fd=folder, follow_symlinks=False)
@@ -50,10 +51,10 @@ def find(folder: int, name: str) -> Found | None:
         raise SynapseError(ErrorCode.PATH_NOT_ALLOWED, _SYMLINK)
     if not stat.S_ISREG(there.st_mode):
         raise not_a_file()
-    if there.st_nlink > 1:
+    if to_change and there.st_nlink > 1:
         raise SynapseError(ErrorCode.PATH_NOT_ALLOWED, _HARD_LINK)
     # A rename needs no permission on the file itself: without this look it would go around it.
-    if not os.access(name, os.W_OK, dir_fd=folder):
+    if to_change and not os.access(name, os.W_OK, dir_fd=folder):
         raise SynapseError(ErrorCode.PATH_NOT_ALLOWED, _WRITE_PROTECTED)
     try:
         return Found(*exchange.hash_file(folder, name))

@@ -67,7 +67,7 @@ def create(vault: Vault, path: str, data: bytes, *, page_id: UUID, author: Autho
     """
     content_hash = sha256(data)
     with vault.parent(path, create=True) as (folder, name), storage_guard(_NOT_WRITTEN):
-        if (found := find(folder, name)) is not None:
+        if (found := find(folder, name, to_change=False)) is not None:
             raise _conflict(vault, path, data, author, current=found.content_hash)
         with (
             page_folder(vault, page_id, create=True) as history,
