@@ -117,8 +117,8 @@ def compare(queries: list[str]) -> dict[str, float]:
     own, whole = [], []
     for query in queries:
         expression = match_expression(analyse(query).terms)
-        own.append(best_of(3, lambda: bare(expression)))  # noqa: B023 - called at once
-        whole.append(best_of(3, lambda: search(query, k=K)))  # noqa: B023 - called at once
+        own.append(best_of(5, lambda: bare(expression)))  # noqa: B023 - called at once
+        whole.append(best_of(5, lambda: search(query, k=K)))  # noqa: B023 - called at once
     return {"fts5_p50_ms": round(statistics.median(own), 2), "search_p50_ms": round(statistics.median(whole), 2)}
 
 

@@ -17,12 +17,20 @@ from tests.indexed import indexed
 from vault.errors import ErrorCode, SynapseError
 from wiki.models import Page
 from wiki.search import search
-from wiki.search.passages import SNIPPET_CHARS, snippet, why
-from wiki.search.query import analyse
+from wiki.search.passages import SNIPPET_CHARS, why_and_snippet
+from wiki.search.query import WordsQuery, analyse
 from wiki.search.rebuild import rebuild_words
 from wiki.search.schema import drop_words
 
 PROSE = "Some words that nobody asks for stand here. " * 40
+
+
+def snippet(query: WordsQuery, body: str) -> str:
+    return why_and_snippet(query, "", "", body)[1]
+
+
+def why(query: WordsQuery, title: str, body: str) -> str:
+    return why_and_snippet(query, title, "", body)[0]
 
 
 def test_the_snippet_shows_where_the_words_are_together() -> None:
@@ -51,13 +59,13 @@ def test_inflections_and_accents_are_matched_in_the_snippet() -> None:
 
 
 def test_a_word_inside_another_is_no_match() -> None:
-    assert why(analyse("art"), "Cartography", "", "the party starts") == "matched words"
+    assert why(analyse("art"), "Cartography", "the party starts") == "matched words"
 
 
 def test_why_names_the_words_that_matched_as_they_were_asked() -> None:
     query = analyse("Heated airplanes, C++ node.js 知識管理 zebra")
     body = "An airplane heats in c++ with node.js 知識管理"
-    assert why(query, "", "", body) == "matched words: C++, Heated, airplanes, node.js, node, js, 知識管理"
+    assert why(query, "", body) == "matched words: C++, Heated, airplanes, node.js, node, js, 知識管理"
 
 
 def test_a_snippet_steers_no_terminal() -> None:

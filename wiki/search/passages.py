@@ -34,29 +34,28 @@ def _folded(text: str) -> str:
     return text.lower() if text.isascii() else text.translate(_SAME_LENGTH)
 
 
-def why(query: WordsQuery, title: str, names: str, body: str) -> str:
-    """The words of the query that the page has, in the query's order."""
-    text = _folded(f"{title}\n{names}\n{body}")
+def why_and_snippet(query: WordsQuery, title: str, names: str, body: str) -> tuple[str, str]:
+    """The words of the query that a page has, in the query's order, and the passage that shows most of them.
+
+    The passage is at most 240 characters of the body, whole words, on one line; without a match its beginning.
+    """
+    head, text = _folded(f"{title}\n{names}"), _folded(body)
+    found: list[tuple[int, int, int]] = []
     shown: list[str] = []
-    for term in query.terms:
-        already = term.within and any(term.shown in other for other in shown)
-        if not already and term.shown not in shown and next(_places(term, text), None):
+    for number, term in enumerate(query.terms):
+        places = [(start, end, number) for start, end in _places(term, text, at_most=_HITS_A_TERM)]
+        found += places
+        if _adds(term, shown) and (places or next(_places(term, head), None)):
             shown.append(term.shown)
-        if len(shown) == _WORDS_SHOWN:
-            break
-    return f"matched words: {', '.join(shown)}" if shown else "matched words"
-
-
-def snippet(query: WordsQuery, body: str) -> str:
-    """At most 240 characters of the body around the most words of the query, whole words, on one line."""
-    text = _folded(body)
-    found = sorted(
-        (start, end, number)
-        for number, term in enumerate(query.terms)
-        for start, end in _places(term, text, at_most=_HITS_A_TERM)
-    )
+    found.sort()
+    reason = f"matched words: {', '.join(shown[:_WORDS_SHOWN])}" if shown else "matched words"
     start = _best_start(found)
-    return _cut(body, max(0, start - _LEAD) if start > _LEAD else 0)
+    return reason, _cut(body, start - _LEAD if start > _LEAD else 0)
+
+
+def _adds(term: Term, shown: list[str]) -> bool:
+    """Whether a term says more than those before it: a pair of characters says nothing beside its whole run."""
+    return term.shown not in shown and not (term.within and any(term.shown in other for other in shown))
 
 
 def _best_start(found: list[tuple[int, int, int]]) -> int:
