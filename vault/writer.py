@@ -201,15 +201,12 @@ def move(vault: Vault, source: str, target: str, *, page_id: UUID, author: Autho
     between. Raises SynapseError: PAGE_NOT_FOUND, CONFLICT (the target exists),
     PATH_NOT_ALLOWED, NOT_A_FILE, STORAGE_ERROR.
     """
-    with (
-        vault.parent(source) as origin,
-        vault.parent(target, create=True) as goal,
-        storage_guard(_NOT_MOVED),
-    ):
+    with vault.parent(source) as origin, storage_guard(_NOT_MOVED):
         found = find(*origin)
         if found is None:
             raise _missing()
         with (
+            vault.parent(target, create=True) as goal,
             page_folder(vault, page_id, create=True) as history,
             begin(
                 vault,
