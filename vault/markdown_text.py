@@ -37,6 +37,8 @@ _WIKILINK: Final = re.compile(r"\[\[([^\[\]|]*+)(?:\|([^\[\]]*+))?\]\]")
 _LINK: Final = re.compile(r"\[([^\[\]]*+)\]\((?:<[^<>]*+>|[^\s()]*+(?:\([^\s()]*+\)[^\s()]*+)*+)(?:\s[^()]*+)?\)")
 _UNDERSCORES: Final = re.compile(r"(?<!\w)_++(?=[^\s_])|(?<=[^\s_])_++(?!\w)")
 _ESCAPE: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
+_PRIVATE: Final = 0xE000
+_ESCAPED: Final = re.compile("[\ue021-\ue07e]")
 _SENTENCE_END: Final = re.compile("[.!?…。！？｡][.!?…。！？｡]*+[\"'»”’)\\]」』）]*+")
 _ABBREVIATION: Final = re.compile(
     r"(?:\b(?:Dr|Mr|Mrs|Ms|Prof|St|Sr|Jr|vs|cf|ca|approx|No|Nr|Fig|al|e\.g|i\.e|z\.B|bzw)|(?:^|[\s(.])[^\W\d_])\.\Z"
@@ -84,12 +86,15 @@ def plain_text(block: str) -> str:
         text = _LINK.sub(r"\1", _WIKILINK.sub(_shown, text))
     if "^" in text:
         text = _BLOCK_ID.sub("", text)
+    escapes = "\\" in text
+    if escapes:  # kept out of sight, in the private use area, while marks of emphasis are removed
+        text = _ESCAPE.sub(lambda match: chr(_PRIVATE + ord(match[1])), text)
     for mark in ("*", "`", "~~", "=="):
         text = text.replace(mark, "")
     if "_" in text:
         text = _UNDERSCORES.sub("", text)
-    if "\\" in text:
-        text = _ESCAPE.sub(r"\1", text)
+    if escapes:
+        text = _ESCAPED.sub(lambda match: chr(ord(match[0]) - _PRIVATE), text)
     return " ".join(text.split())
 
 

@@ -132,7 +132,7 @@ def _flag(reason: str) -> dict[str, str]:
 
 
 def _title(properties: dict[str, Any], path: str) -> str:
-    title = " ".join(text_of(properties.get("title")).split("\n")).strip()
+    title = " ".join(text_of(properties.get("title")).splitlines()).strip()
     if not title:
         title = path.rpartition("/")[2]
         title = title[:-3] if title[-3:].lower() == ".md" else title
