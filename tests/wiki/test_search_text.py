@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import unicodedata
 
 import pytest
@@ -71,6 +72,15 @@ def test_pairs_cover_every_substring_of_two_and_the_last_character() -> None:
 def test_words_that_touch_a_run_are_tokens_of_their_own() -> None:
     assert {"python", "使用", "编程"} <= set(shadow("使用Python编程"))
     assert list(words("使用Python3编程"))[2:3] == ["python3"]
+
+
+@pytest.mark.parametrize("unit", ["知", "x" * 5000 + "知", "知é", "++a", "a#", "Α", "é", "e\u0301"])
+def test_hostile_texts_take_linear_time(unit: str) -> None:
+    text = clean(unit * (400_000 // len(unit)))
+    started = time.process_time()
+    tokens = len(shadow(text)) + sum(1 for _ in words(text))
+    assert tokens <= 3 * len(text)
+    assert time.process_time() - started < 5
 
 
 def test_plain_english_casts_no_shadow() -> None:

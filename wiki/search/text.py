@@ -37,6 +37,7 @@ SPACELESS_RANGES: Final = (
 )
 WORD: Final = re.compile(rf"(?:[^\W_]|[{MARKS}])+")
 SPACELESS: Final = re.compile(rf"[{SPACELESS_RANGES}]+")
+_SPACED_WORD: Final = re.compile(rf"(?:(?![{SPACELESS_RANGES}])(?:[^\W_]|[{MARKS}]))+")
 # Letters that fold further than FTS5's remove_diacritics takes them (й is a letter of its own and stays).
 _FAR: Final = (
     "ßẞøØłŁđĐæÆœŒıþÞðÐħĦŋŊ\u0370-\u03ff\u1f00-\u1fff\u0400-\u040f\u0450-\u045f\u0483-\u0487\u0591-\u05c7\u0610-\u061a"
@@ -146,13 +147,10 @@ def _spaceless(text: str) -> Iterator[str]:
         if left < start:
             yield fold(text[left:start])
         yield from grams(fold(run[0]))
-        right = WORD.match(text, end)
-        done = end
-        if right:
-            beside = SPACELESS.split(right[0], maxsplit=1)[0]
-            if beside:
-                yield fold(beside)
-                done = end + len(beside)
+        beside = _SPACED_WORD.match(text, end)
+        done = beside.end() if beside else end
+        if beside:
+            yield fold(beside[0])
 
 
 def words(text: str) -> Iterator[str]:
