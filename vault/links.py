@@ -43,10 +43,7 @@ _UNDECIDED: Final = Resolution(AMBIGUOUS, None)
 
 def path_key(path: str) -> str:
     """Key of a whole path: NFC, casefolded, no-break spaces as spaces, ``.md`` (any case) removed."""
-    if path.isascii():
-        key = path.lower()
-    else:
-        key = unicodedata.normalize("NFC", path.replace("\u00a0", " ")).casefold()
+    key = path.lower() if path.isascii() else unicodedata.normalize("NFC", path.replace("\u00a0", " ")).casefold()
     return key[:-3] if key.endswith(".md") else key
 
 

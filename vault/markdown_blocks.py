@@ -22,7 +22,7 @@ _PLAIN: Final = re.compile(r"\*\*[^*\s]|\[(?!\^)|`(?!``)|<(?!!--)|\$(?!\$)|[*_-]
 _PLAIN_ITEM: Final = re.compile(r"[-*+] (?:[^\s\-+*_=0-9#>`~<$|\[]|\*\*[^*\s]|\[(?!\^)|`(?!``))")
 
 _SPACES: Final = re.compile(r" *+")
-_HEADING: Final = re.compile(r"(#{1,6})(?: ++(.*?)|)(?:(?<= )#++)? *+\Z")
+_HEADING: Final = re.compile(r"(#{1,6})(?: |\Z)")
 _FENCE: Final = re.compile(r"(`{3,}+)[^`]*+\Z|(~{3,}+)")
 _RULE: Final = re.compile(r"(?:(?:\* *+){3,}+|(?:- *+){3,}+|(?:_ *+){3,}+)\Z")
 _UNDERLINE: Final = re.compile(r"(?:(=++)|-++) *+\Z")
@@ -226,7 +226,7 @@ class _Scanner:
             self.close_unmatched(depth)
             self.paragraph = False
             self.blocks.starts.append(position)
-            self.heading(len(heading[1]), heading[2] or "")
+            self.heading(len(heading[1]), _unclosed(line[heading.end() :].rstrip(" ")))
         elif mark in "`~" and (fence := _FENCE.match(line, text)):
             self.close_unmatched(depth)
             self.paragraph = False
@@ -331,6 +331,12 @@ class _Scanner:
 def _end_of_spaces(line: str, column: int) -> int:
     match = _SPACES.match(line, column)
     return match.end() if match else column
+
+
+def _unclosed(heading: str) -> str:
+    """A heading without the #s that may close it: they stand behind a blank, so that `C#` keeps its own."""
+    bare = heading.rstrip("#")
+    return bare if not bare or bare.endswith(" ") else heading
 
 
 def _cells(row: str) -> int:

@@ -259,8 +259,7 @@ class _Scanner:
         """A run of backticks: over the code span that it opens, or else over itself."""
         text = self.text
         opening = _BACKTICKS.match(text, start)
-        assert opening is not None  # noqa: S101
-        after = opening.end()
+        after = opening.end() if opening else start + 1
         size = after - start
         near = _TO_BACKTICKS.match(text, after)
         if near and len(near[1]) == size:

@@ -27,6 +27,8 @@ _BOMBS: list[tuple[str, Callable[[int], str]]] = [
     ("mathematics", lambda n: "$$ x\n" * (n // 5)),
     ("delimiters", lambda n: "a|b\n" + "-|-\n" * (n // 4)),
     ("headings", lambda n: "> a\n> ===\n" * (n // 10)),
+    ("a heading's blanks", lambda n: "# a" + " " * n + "x"),
+    ("a heading's hashes", lambda n: "# " + "# " * (n // 2) + "x"),
     ("blanks", lambda n: " " * n + "x"),
     ("tabs", lambda n: "\t" * n + "x"),
     ("stars", lambda n: "* " * (n // 2) + "x"),
