@@ -6,4 +6,4 @@ class McpapiConfig(AppConfig):
     verbose_name = "MCP"
 
     def ready(self) -> None:
-        from mcpapi import checks  # noqa: F401, PLC0415
+        from mcpapi import checks  # noqa: F401

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from typing import Final
 
 from django.conf import settings
-from django.db import close_old_connections
 
 from mcpapi.callers import Caller
 from mcpapi.profiles import remote_write_mode
@@ -38,11 +37,7 @@ def authenticate(raw: str | None) -> Caller:
         raise SynapseError(ErrorCode.UNAUTHENTICATED, "Send a token as `Authorization: Bearer …`.")
     if _is_static(raw):
         return Caller(name="token:MCP_AUTH_TOKEN", scope=_STATIC_SCOPE[remote_write_mode()], door=DOOR)
-    close_old_connections()
-    try:
-        token = find_token(raw)
-    finally:
-        close_old_connections()
+    token = find_token(raw)
     if token is None:
         raise SynapseError(
             ErrorCode.UNAUTHENTICATED,

@@ -8,14 +8,13 @@ from functools import partial
 from typing import Any, Final
 
 import anyio
-import anyio.to_thread
-from django.db import close_old_connections
 from mcp.types import CallToolResult, TextContent
 
 from mcpapi.callers import Caller
 from mcpapi.profiles import Profile, tool_for
 from mcpapi.registry import ToolSpec
 from mcpapi.validation import validated
+from mcpapi.workers import Workers
 from vault.errors import ErrorCode, SynapseError
 
 _READ_THREADS: Final = 16
@@ -32,8 +31,8 @@ class Calls:
         self._profile = profile
         self._mode = mode
         # Reads that hang must not keep writes waiting.
-        self._reads = anyio.CapacityLimiter(_READ_THREADS)
-        self._writes = anyio.CapacityLimiter(_WRITE_THREADS)
+        self._reads = Workers(_READ_THREADS)
+        self._writes = Workers(_WRITE_THREADS)
 
     async def answer(self, name: str, arguments: Any, caller: Caller) -> CallToolResult:
         """The tool's result, or the error envelope; nothing is raised but cancellation."""
@@ -50,13 +49,18 @@ class Calls:
         finally:
             self.active -= 1
 
+    async def close(self) -> None:
+        """Let the threads and their database connections go."""
+        await self._reads.close()
+        await self._writes.close()
+
     async def _run(self, tool: ToolSpec, caller: Caller, values: dict[str, Any]) -> dict[str, Any]:
-        work = partial(_in_thread, tool, caller, values)
+        work = partial(tool.handler, caller, **values)
         if tool.writes:
             # Not abandoned when the caller goes away: what has been begun ends, and is indexed.
-            return await anyio.to_thread.run_sync(work, limiter=self._writes)
+            return await self._writes.run_to_end(work)
         with anyio.move_on_after(tool.seconds):
-            return await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._reads)
+            return await self._reads.run(work)
         raise SynapseError(
             ErrorCode.TOOL_TIMEOUT,
             f"{tool.name} took longer than its {tool.seconds:g} seconds. Ask for less at a time, or try again.",
@@ -67,15 +71,6 @@ class Calls:
 def unforeseen() -> SynapseError:
     """What the outside hears of a failure that nobody foresaw."""
     return SynapseError(ErrorCode.INTERNAL_ERROR, "Something went wrong here. The server's log has the place.")
-
-
-def _in_thread(tool: ToolSpec, caller: Caller, values: dict[str, Any]) -> dict[str, Any]:
-    # Django closes connections at the end of a request; a thread of ours has no request.
-    close_old_connections()
-    try:
-        return tool.handler(caller, **values)
-    finally:
-        close_old_connections()
 
 
 def _result(body: dict[str, Any], *, is_error: bool = False) -> CallToolResult:

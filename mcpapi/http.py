@@ -12,7 +12,6 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, Final
 
-import anyio.to_thread
 from django.conf import settings
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
@@ -26,11 +25,13 @@ from mcpapi.calls import unforeseen
 from mcpapi.gate import HostNotServedError, Receive, Scope, Send
 from mcpapi.profiles import Profile
 from mcpapi.server import CALLER_KEY, build, self_test
+from mcpapi.workers import Workers
 from vault.errors import ErrorCode, SynapseError
 from wiki.tokens import last_used
 
 MOUNTS: Final = frozenset({"/mcp", "/mcp/server"})
 INFO: Final = "/mcp/info"
+_DOOR_THREADS: Final = 4
 _CHALLENGE: Final = 'Bearer realm="synapse"'
 
 logger = logging.getLogger(__name__)
@@ -41,6 +42,8 @@ class McpApp:
 
     def __init__(self) -> None:
         self._manager: StreamableHTTPSessionManager | None = None
+        # Apart from the tools' own, so that slow tools don't keep anybody from being let in or turned away.
+        self._workers = Workers(_DOOR_THREADS)
 
     @asynccontextmanager
     async def lifespan(self) -> AsyncIterator[None]:
@@ -61,6 +64,7 @@ class McpApp:
                     yield
                 finally:
                     self._manager = None
+                    await self._workers.close()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request; every refusal is the error envelope."""
@@ -78,9 +82,9 @@ class McpApp:
         path = scope["path"].removesuffix("/")
         if path == INFO:
             _require_method(scope, "GET", "HEAD")
-            await JSONResponse(await anyio.to_thread.run_sync(info.describe))(scope, receive, send)
+            await JSONResponse(await self._workers.run(info.describe))(scope, receive, send)
             return
-        scope[CALLER_KEY] = await anyio.to_thread.run_sync(partial(authenticate, bearer_of(scope["headers"])))
+        scope[CALLER_KEY] = await self._workers.run(partial(authenticate, bearer_of(scope["headers"])))
         if path not in MOUNTS:
             raise SynapseError(ErrorCode.NOT_FOUND, "There is nothing at this address. The MCP endpoint is /mcp.")
         _require_method(scope, "POST")

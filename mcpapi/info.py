@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from django.conf import settings
-from django.db import DatabaseError, close_old_connections
+from django.db import DatabaseError
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 
 from mcpapi.callers import LOCAL
@@ -40,10 +40,7 @@ def describe() -> dict[str, Any]:
 def _token_configured() -> bool:
     if settings.MCP_AUTH_TOKEN:
         return True
-    close_old_connections()
     try:
         return any_usable()
     except DatabaseError:
         return False
-    finally:
-        close_old_connections()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -58,6 +60,13 @@ def build(profile: Profile, mode: str | None = None) -> Surface:
         arguments = params.arguments if _ill_formed.get() is None else _ill_formed.get()
         return await calls.answer(params.name, arguments, caller_of(ctx, profile))
 
+    @asynccontextmanager
+    async def lifespan(_: Server[Any]) -> AsyncIterator[dict[str, Any]]:
+        try:
+            yield {}
+        finally:
+            await calls.close()
+
     server: Server[Any] = Server(
         SERVER_NAME,
         version=settings.VERSION,
@@ -65,6 +74,7 @@ def build(profile: Profile, mode: str | None = None) -> Surface:
         instructions=INSTRUCTIONS,
         # The list depends on the token, and changes only with a restart.
         cache_hints={"tools/list": CacheHint(ttl_ms=60_000, scope="private")},
+        lifespan=lifespan,
         get_tool_input_schema=_input_schema,
         on_list_tools=list_tools,
         on_call_tool=call_tool,

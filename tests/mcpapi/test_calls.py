@@ -24,11 +24,6 @@ from vault.errors import ErrorCode, SynapseError
 MODES = ["legacy", "auto"]
 
 
-@pytest.fixture(autouse=True)
-def no_database(monkeypatch):
-    monkeypatch.setattr(calls, "close_old_connections", lambda: None)
-
-
 @pytest.fixture
 def tool_does(monkeypatch) -> Callable[..., None]:
     """Give a tool another handler, and another time limit."""

@@ -81,12 +81,16 @@ def test_every_address_answers_at_once_without_a_redirect(path):
     "header",
     ["", "Bearer", "Bearer ", "Bearer wrong", "Basic YTpi", f"Bearer {STATIC}x", f"Token {STATIC}", f"{STATIC}"],
 )
-@pytest.mark.django_db(transaction=True)
 def test_without_a_valid_token_nothing_is_listed(path, header):
     response = request(path=path, authorization=header) if header else request(path=path, without="authorization")
     refused(response, 401, "unauthenticated")
     assert response.headers["www-authenticate"].startswith("Bearer")
     assert not any(tool in response.text for tool in READ_TOOLS)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_token_of_the_right_form_that_was_never_made_is_no_token():
+    refused(request(authorization=f"Bearer syn_{'x' * 43}"), 401, "unauthenticated")
 
 
 def test_a_token_in_the_address_is_not_looked_at():

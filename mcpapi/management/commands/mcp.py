@@ -20,7 +20,7 @@ class Command(SynapseCommand):
                 "example: claude mcp add synapse -- python manage.py mcp"
             )
         # Imported here: `manage.py help` and the other commands need not load the protocol.
-        from mcpapi.stdio import serve  # noqa: PLC0415
+        from mcpapi.stdio import serve
 
         try:
             serve()
