@@ -1,0 +1,85 @@
+"""docs/openapi.json is what the code serves, and says enough to be used."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.core.management import call_command
+from drf_spectacular.generators import SchemaGenerator
+
+from vault.errors import ErrorCode
+
+KEPT = Path(settings.BASE_DIR) / "docs" / "openapi.json"
+METHODS = {"get", "post", "put", "delete", "patch"}
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(KEPT.read_text(encoding="utf-8"))
+    return found
+
+
+@pytest.fixture(scope="module")
+def operations(document: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
+    return [
+        (path, method, operation)
+        for path, item in document["paths"].items()
+        for method, operation in item.items()
+        if method in METHODS
+    ]
+
+
+def test_the_document_is_up_to_date(tmp_path: Path) -> None:
+    fresh = tmp_path / "openapi.json"
+    call_command("spectacular", file=str(fresh), format="openapi-json", validate=True, fail_on_warn=True)
+    assert json.loads(fresh.read_text()) == json.loads(KEPT.read_text()), "run `make openapi` and commit the result"
+
+
+def test_the_document_that_is_served_is_the_same(document: dict[str, Any]) -> None:
+    served = json.loads(json.dumps(SchemaGenerator().get_schema(request=None, public=True), default=str))
+    assert served["paths"].keys() == document["paths"].keys()
+
+
+def test_every_operation_has_a_name_a_sentence_and_a_tag(operations: list[tuple[str, str, dict[str, Any]]]) -> None:
+    names = [operation["operationId"] for _, _, operation in operations]
+    assert len(names) == len(set(names)) == 18
+    for path, method, operation in operations:
+        assert operation["operationId"].isidentifier(), path
+        assert operation["description"].endswith("."), (path, method)
+        assert operation["tags"], path
+
+
+def test_addresses_are_shown_without_a_slash_at_the_end(document: dict[str, Any]) -> None:
+    assert not [path for path in document["paths"] if path.endswith("/")]
+
+
+def test_everything_but_health_wants_a_token_or_a_session(operations: list[tuple[str, str, dict[str, Any]]]) -> None:
+    for path, _, operation in operations:
+        wanted = [] if path.startswith("/health/") else [{"bearer": []}, {"session": []}]
+        assert operation.get("security", []) == wanted, path
+
+
+def test_every_failure_is_the_envelope(document: dict[str, Any], operations: list[Any]) -> None:
+    for path, _, operation in operations:
+        failures = {status: answer for status, answer in operation["responses"].items() if int(status) >= 400}
+        assert "500" in failures, path
+        for status, answer in failures.items():
+            if (path, status) == ("/health/ready", "503"):
+                continue
+            assert answer["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/Error"}
+            assert answer["description"], (path, status)
+    assert document["components"]["schemas"]["ErrorCode"]["enum"] == [code.value for code in ErrorCode]
+
+
+def test_changes_of_a_version_name_if_match(operations: list[tuple[str, str, dict[str, Any]]]) -> None:
+    wanting = {
+        operation["operationId"]
+        for _, _, operation in operations
+        for parameter in operation.get("parameters", [])
+        if parameter["name"] == "If-Match" and parameter.get("required")
+    }
+    assert wanting == {"replacePage", "deletePage"}
