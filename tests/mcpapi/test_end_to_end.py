@@ -263,6 +263,14 @@ def test_requests_piped_in_are_answered_before_the_process_ends(world):
     assert process.returncode == 0
 
 
+def test_the_stdio_process_loads_nothing_that_only_the_web_needs(world):
+    code = "import django; django.setup(); import sys, mcpapi.stdio; print(*sys.modules, sep='\\n')"
+    environment = {**world.environment, "DJANGO_SETTINGS_MODULE": "synapse.settings"}
+    loaded = subprocess.run([sys.executable, "-c", code], env=environment, cwd=ROOT, capture_output=True, check=True)
+    unwanted = {"rest_framework.views", "drf_spectacular.openapi", "wiki.api.views", "wiki.urls", "rich", "ruamel.yaml"}
+    assert not unwanted & set(loaded.stdout.decode().split())
+
+
 def test_a_signal_ends_the_process_though_the_client_keeps_its_end_open(world):
     process = start_stdio(world)
     process.stdin.write(lines(HELLO))
