@@ -36,9 +36,16 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 
 async def _live(receive: Receive, send: Send) -> None:
     await receive()  # lifespan.startup
+    started = False
     try:
         async with lifespan():
+            started = True
             await send({"type": "lifespan.startup.complete"})
             await receive()  # lifespan.shutdown
-    finally:
+    except RuntimeError as error:
+        if started:
+            raise
+        # Said in this way it stops the server; an exception would let it serve without its tools.
+        await send({"type": "lifespan.startup.failed", "message": str(error)})
+    else:
         await send({"type": "lifespan.shutdown.complete"})
