@@ -156,6 +156,23 @@ def test_the_last_save_stands(
     assert set(moments.values()) - overwritten <= kept_bytes(vault)
 
 
+@pytest.mark.parametrize("rename", [True, False])
+def test_without_exchange_a_save_before_the_last_look_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rename: bool
+) -> None:
+    vault = make_vault(tmp_path)
+    expected = put(vault)
+    with monkeypatch.context() as patch:
+        use_mechanism(patch, "link", vault)
+        save_at(patch, vault, {("link", 1): b"saved"}, rename=rename)
+        with pytest.raises(SynapseError) as refused:
+            writer.replace(vault, PATH, NEW, expected_hash=expected, page_id=PAGE, author=ALICE)
+    assert refused.value.code is ErrorCode.CONFLICT
+    assert pages(vault) == {PATH: b"saved"}
+    assert (vault.root / PATH).stat().st_nlink == 1
+    assert drafts.read_draft(vault, refused.value.repair["draft"])[1] == NEW
+
+
 def test_a_save_into_the_displaced_file_during_the_sync_is_a_conflict(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
