@@ -22,7 +22,7 @@ from starlette.responses import JSONResponse
 from mcpapi import gate, info
 from mcpapi.auth import authenticate, bearer_of
 from mcpapi.calls import unforeseen
-from mcpapi.gate import HostNotServedError, Receive, Scope, Send
+from mcpapi.gate import Receive, Scope, Send
 from mcpapi.profiles import Profile
 from mcpapi.server import CALLER_KEY, build, self_test
 from mcpapi.workers import Workers
@@ -132,8 +132,6 @@ def _refusal(error: SynapseError) -> JSONResponse:
         headers["WWW-Authenticate"] = _CHALLENGE
     if error.code is ErrorCode.METHOD_NOT_ALLOWED:
         headers["Allow"] = ", ".join(error.repair["allowed"])
-    if isinstance(error, HostNotServedError):
-        headers["Connection"] = "close"
     return JSONResponse(error.envelope(), status_code=error.status, headers=headers)
 
 

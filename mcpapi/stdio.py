@@ -26,7 +26,6 @@ from wiki.jobs import JobThread, drain
 _END_WITHIN: Final = 4.5
 _ANSWER_WITHIN: Final = 2.0
 _TICK: Final = 0.05
-_BLOCK: Final = 1 << 16
 
 
 def serve() -> None:
@@ -103,11 +102,9 @@ class _Lines:
             await anyio.sleep(_TICK)
 
     def _read(self, descriptor: int) -> None:
-        held = b""
         try:
-            while block := os.read(descriptor, _BLOCK):
-                *lines, held = (held + block).split(b"\n")
-                for line in lines:
+            with os.fdopen(descriptor, "rb") as source:
+                for line in source:
                     self._hand_over(self._send.send(line.decode("utf-8", "replace")))
             self._hand_over(self._send.aclose())
         except (OSError, RuntimeError, CancelledError, anyio.BrokenResourceError, anyio.ClosedResourceError):
