@@ -12,7 +12,7 @@ import logging
 import re
 import secrets
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Final
@@ -43,10 +43,8 @@ def digest_of(raw: str) -> str:
     return hashlib.sha256(raw.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def create_token(
-    *, name: str, scope: str = Scope.READ, expires: datetime | None = None, user: User | None = None
-) -> tuple[Token, str]:
-    """Make a token; returns its row and the token itself, which can't be had again.
+def check_new_token(*, name: str, scope: str, expires: datetime | None) -> None:
+    """Refuse what no token can be.
 
     Raises ``invalid_param_value`` for a name that is blank, not printable or over 80 characters; for an
     unknown scope; and for an ``expires`` that is past.
@@ -58,6 +56,17 @@ def create_token(
         raise SynapseError(ErrorCode.INVALID_PARAM_VALUE, f"The scope is one of {', '.join(_RANK)}.")
     if expires is not None and expires <= timezone.now():
         raise SynapseError(ErrorCode.INVALID_PARAM_VALUE, "The token would have expired already. Name a later time.")
+
+
+def create_token(
+    *, name: str, scope: str = Scope.READ, expires: datetime | None = None, user: User | None = None
+) -> tuple[Token, str]:
+    """Make a token; returns its row and the token itself, which can't be had again.
+
+    Raises what :func:`check_new_token` raises.
+    """
+    name = name.strip()
+    check_new_token(name=name, scope=scope, expires=expires)
     raw = PREFIX + secrets.token_urlsafe(32)
     token = Token.objects.create(
         name=name, digest=digest_of(raw), prefix=raw[:_SHOWN_CHARACTERS], scope=scope, expires_at=expires, user=user
@@ -84,6 +93,11 @@ def revoke_token(*, name: str) -> int:
     """
     named = Q(name=name) | Q(prefix=name)
     return Token.objects.filter(named, revoked_at__isnull=True).update(revoked_at=timezone.now())
+
+
+def revoke_tokens(*, pks: Iterable[int]) -> int:
+    """Revoke the tokens of these rows; how many were in force or expired. A second call finds none."""
+    return Token.objects.filter(pk__in=list(pks), revoked_at__isnull=True).update(revoked_at=timezone.now())
 
 
 def any_usable() -> bool:
