@@ -9,7 +9,7 @@ from typing import Any
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "synapse.settings")
-_django = get_asgi_application()
+_django: Callable[..., Awaitable[None]] = get_asgi_application()
 
 from django.urls import get_resolver  # noqa: E402  (Django must be set up first)
 

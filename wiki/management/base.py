@@ -45,7 +45,7 @@ class SynapseCommand(BaseCommand, ABC):
             raise SystemExit(130) from None
 
     @abstractmethod
-    def run(self, **options: Any) -> None:
+    def run(self, *args: Any, **options: Any) -> None:
         """What the command does; its options by name."""
 
     def fail(self, message: str) -> NoReturn:
