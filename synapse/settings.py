@@ -67,7 +67,7 @@ def _owner_only(path: str, flags: int) -> int:
 
 def _secret_key() -> str:
     """SYNAPSE_SECRET_KEY, else a key made once and kept beside the index, readable by its owner only."""
-    given = env.str("SYNAPSE_SECRET_KEY", default="")
+    given: str = env.str("SYNAPSE_SECRET_KEY", default="")
     if given:
         return given
     kept = SYNAPSE_DATA / "secret-key"
