@@ -27,7 +27,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("SYNAPSE_", "MCP_", "DATABASE"))}
     environment = {**clean, "SYNAPSE_VAULT": str(folder / "vault"), "SYNAPSE_DATA": str(folder / "data")}
     for command in ("init_vault", "rescan"):
-        subprocess.run([sys.executable, "manage.py", command], cwd=ROOT, env=environment, check=True, capture_output=True)
+        subprocess.run(
+            [sys.executable, "manage.py", command], cwd=ROOT, env=environment, check=True, capture_output=True
+        )
     return environment
 
 
