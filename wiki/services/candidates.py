@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from django.db import connection
 
 from vault.links import Targets, link_keys, name_key
 from wiki.models import Alias, File, Page
 from wiki.rows import chunks
 from wiki.sync.values import key
+
+_TABLES: Final = {"page": Page._meta.db_table, "file": File._meta.db_table, "alias": Alias._meta.db_table}
+# One statement instead of four querysets: building those would cost more than a write's fsyncs.
+_NAMED: Final = (
+    "SELECT 'page', '', path FROM {page} WHERE deleted_at IS NULL AND name_key IN ({places}) "
+    "UNION ALL SELECT 'file', '', path FROM {file} WHERE deleted_at IS NULL AND name_key IN ({places})"
+)
+_TITLED: Final = (
+    "SELECT 'title', title, path FROM {page} WHERE deleted_at IS NULL AND title_key IN ({places}) "
+    "UNION ALL SELECT 'alias', alias.name, page.path FROM {alias} alias JOIN {page} page ON page.id = alias.page_id "
+    "WHERE page.deleted_at IS NULL AND alias.key IN ({places})"
+)
 
 
 class Candidates:
@@ -23,36 +38,29 @@ class Candidates:
         self._names: set[str] = set()
         self._texts: set[str] = set()
 
-    def load(self, targets: Iterable[str], *, source: str = "") -> None:
-        """Have what these targets, as written, can lead to."""
-        keys = [link_keys(target, source) for target in targets]
-        self.load_names(name for name, _ in keys)
-        self._load_texts(text for _, text in keys)
-
-    def load_names(self, names: Iterable[str]) -> None:
-        """Have the files with these name keys."""
-        missing = {key(name) for name in names if name} - self._names
-        self._names |= missing
-        for chunk in chunks(missing):
-            for path in Page.objects.live().filter(name_key__in=chunk).values_list("path", flat=True):
-                self.targets.add_file(path, page=True)
-            files = File.objects.filter(deleted_at__isnull=True, name_key__in=chunk)
-            for path in files.values_list("path", flat=True):
-                self.targets.add_file(path, page=False)
+    def load(self, targets: Iterable[str], *, paths: Iterable[str] = ()) -> None:
+        """Have what these targets, as written, can lead to, and all files named like these paths."""
+        keys = [link_keys(target, "") for target in targets]
+        names = {key(name) for name, _ in keys} | {key(name_key(path)) for path in paths}
+        texts = {key(text) for _, text in keys}
+        self._take(_NAMED, names - self._names - {""})
+        self._take(_TITLED, texts - self._texts - {""})
+        self._names |= names
+        self._texts |= texts
 
     def load_paths(self, paths: Iterable[str]) -> None:
         """Have all files named like these, so that it shows whether a name alone leads to one of them."""
-        self.load_names(name_key(path) for path in paths)
+        self.load((), paths=paths)
 
-    def _load_texts(self, texts: Iterable[str]) -> None:
-        missing = {key(text) for text in texts if text} - self._texts
-        self._texts |= missing
-        for chunk in chunks(missing):
-            for title, path in Page.objects.live().filter(title_key__in=chunk).values_list("title", "path"):
-                self.add_title(title, path)
-            aliases = Alias.objects.filter(key__in=chunk, page__deleted_at__isnull=True)
-            for name, path in aliases.values_list("name", "page__path"):
-                self.targets.add_alias(name, path)
+    def _take(self, statement: str, keys: set[str]) -> None:
+        for chunk in chunks(keys):
+            for kind, name, path in _rows(statement, chunk):
+                if kind == "title":
+                    self.add_title(name, path)
+                elif kind == "alias":
+                    self.targets.add_alias(name, path)
+                else:
+                    self.targets.add_file(path, page=kind == "page")
 
     def add_title(self, title: str, path: str) -> None:
         """Let the page at ``path`` be found by its title, in general and exactly."""
@@ -76,3 +84,11 @@ class Candidates:
     def has_name(self, name: str) -> bool:
         """Whether some file has this name (or this stem); load it first."""
         return bool(self.targets.files(name_key(name)))
+
+
+def _rows(statement: str, keys: Sequence[str]) -> list[tuple[Any, ...]]:
+    sql = statement.format(**_TABLES, places=", ".join(["%s"] * len(keys)))
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [*keys, *keys])
+        found: list[tuple[Any, ...]] = cursor.fetchall()
+        return found

@@ -97,8 +97,7 @@ def plan(renaming: Renaming, texts: Iterable[tuple[Page, str]]) -> list[Rewrite]
     """What to decide for each of these files, given as pages with their texts, as they are before the change."""
     files = [(page, _targets(text)) for page, text in texts]
     found = Candidates()
-    found.load({target for _, targets in files for _, target in targets})
-    found.load_paths([renaming.page.path, renaming.path])
+    found.load({target for _, targets in files for _, target in targets}, paths=[renaming.page.path, renaming.path])
     before = {page.pk: _answers(page.path, targets, found) for page, targets in files}
     found.load_paths({answer.path for answers in before.values() for answer in answers.values() if answer.path})
     _apply(renaming, found)

@@ -13,7 +13,7 @@ from vault.links import path_key
 from vault.pages import parse_page
 from vault.paths import check_writable_name
 from vault.slugs import page_path
-from wiki.models import File, Page
+from wiki.models import Page
 from wiki.services import rules
 from wiki.services.reading import ambiguous, titled
 
@@ -89,10 +89,7 @@ def free_name(path: str, title: str) -> str:
 
 
 def _is_taken(path: str, title: str) -> bool:
-    key = path_key(path)
-    if Page.objects.live().filter(path_key=key).exists():
-        return True
-    if File.objects.filter(deleted_at__isnull=True, path_key=key).exists():
+    if Page.objects.live().filter(path_key=path_key(path)).exists():
         return True
     vault = current_vault()
     if vault.stat(path) is None:

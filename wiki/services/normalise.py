@@ -8,7 +8,9 @@ it works once the page exists. A link that is right already keeps its bytes.
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -42,8 +44,8 @@ class Normaliser:
         self._found = Candidates()
         self._decided: dict[str, str | None] = {}
         targets = {link.target for link in self._links() if link.target}
-        self._found.load(targets | {slugify(_stem(target)) for target in targets}, source=path)
-        self._found.load_paths([path])
+        slugs = {slugify(_stem(target)) for target in targets}
+        self._found.load(targets, paths=[path, *slugs])
         self._found.add_page(path, title, aliases_of(properties))
         meant = {found for target in targets if (found := self._meant(target))}
         self._found.load_paths(meant)
@@ -140,4 +142,7 @@ def _is_place(target: str) -> bool:
         return False
     if first in ("", ".", "..") or not is_allowed(first):
         return True
-    return (current_vault().root / first).is_dir()
+    try:
+        return stat.S_ISDIR(os.lstat(current_vault().root / first).st_mode)
+    except OSError:
+        return False
