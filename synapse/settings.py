@@ -91,10 +91,14 @@ SECRET_KEY = _secret_key()
 _public = urlsplit(SYNAPSE_PUBLIC_URL)
 _LOOPBACK = ["localhost", "127.0.0.1", "[::1]"]
 # The address listened on is a name of this server; the ones that mean "every address" are not.
-_listening = (
-    [] if SYNAPSE_HOST in ("0.0.0.0", "::", "") else [f"[{SYNAPSE_HOST}]" if ":" in SYNAPSE_HOST else SYNAPSE_HOST]
-)  # noqa: S104
-ALLOWED_HOSTS = [*_LOOPBACK, *_listening, *SYNAPSE_ALLOWED_HOSTS, *([_public.hostname] if _public.hostname else [])]
+_EVERY_ADDRESS = ("0.0.0.0", "::", "")  # noqa: S104
+_listening = f"[{SYNAPSE_HOST}]" if ":" in SYNAPSE_HOST else SYNAPSE_HOST
+ALLOWED_HOSTS = [
+    *_LOOPBACK,
+    *([] if SYNAPSE_HOST in _EVERY_ADDRESS else [_listening]),
+    *SYNAPSE_ALLOWED_HOSTS,
+    *([_public.hostname] if _public.hostname else []),
+]
 CSRF_TRUSTED_ORIGINS = [
     *SYNAPSE_ALLOWED_ORIGINS,
     *([f"{_public.scheme}://{_public.netloc}"] if _public.hostname else []),
