@@ -227,7 +227,12 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
 }
-UNFOLD: dict[str, Any] = {"SITE_TITLE": "Synapse", "SITE_HEADER": "Synapse", "SHOW_HISTORY": False}
+UNFOLD: dict[str, Any] = {
+    "SITE_TITLE": "Synapse",
+    "SITE_HEADER": "Synapse",
+    "SHOW_HISTORY": False,
+    "SIDEBAR": {"navigation": "wiki.admin.navigation.sections"},
+}
 
 LOGGING: dict[str, Any] = {
     "version": 1,

@@ -90,6 +90,13 @@ def test_the_front_page_and_the_login_open(boss: Client) -> None:
     assert boss.get("/admin/password_change/").status_code == 200
 
 
+def test_the_sidebar_shows_what_a_person_may_see(filled: VaultFolder, boss: Client) -> None:
+    assert f"{url(Link)}?state__exact=broken" in boss.get("/admin/").content.decode()
+    shown = staff("view_page").get("/admin/").content.decode()
+    assert url(Page) in shown
+    assert url(Token) not in shown
+
+
 @pytest.mark.parametrize("model", READ_ONLY)
 def test_rows_of_the_index_can_not_be_changed(filled: VaultFolder, boss: Client, model: Any) -> None:
     row = model.objects.first()

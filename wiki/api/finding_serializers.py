@@ -141,7 +141,7 @@ class StatusSerializer(serializers.Serializer[Any]):
     waiting_jobs = serializers.IntegerField()
     scan_running = serializers.BooleanField()
     read_only = serializers.BooleanField()  # type: ignore[assignment]  # as above
-    last_scan = serializers.DictField(help_text="the last finished scan in figures; empty before the first")
+    last_scan = serializers.DictField(help_text="what the last finished scan found, in figures; empty before the first")
     last_scan_at = serializers.DateTimeField(allow_null=True)
 
 

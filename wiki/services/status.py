@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from django.conf import settings
 from django.db import DatabaseError
@@ -14,12 +14,12 @@ from wiki.binding import STATE_PK
 from wiki.models import File, FileKind, Link, LinkState, Page, VaultState
 from wiki.services.rescan import scan_is_running
 
-#: What a scan's report tells in figures; the lists of what it flagged and skipped stay in the admin.
-_LISTS = frozenset({"flagged", "skipped"})
+#: What the last scan found to have changed; what there is altogether is counted anew.
+_FOUND: Final = ("added", "changed", "moved", "deleted", "files_changed", "flagged_total", "skipped_total")
 
 
 def status() -> dict[str, Any]:
-    """Counts of live rows, the version of the index, the backlog, and the last finished scan. Reads rows only."""
+    """Counts of live rows, the version of the index, the backlog, and what the last finished scan found."""
     state = VaultState.objects.filter(pk=STATE_PK).first()
     pages = Page.objects.live()
     files = File.objects.filter(deleted_at__isnull=True)
@@ -36,7 +36,7 @@ def status() -> dict[str, Any]:
         "waiting_jobs": jobs.waiting(),
         "scan_running": scan_is_running(),
         "read_only": settings.SYNAPSE_READ_ONLY,
-        "last_scan": {key: value for key, value in state.last_scan.items() if key not in _LISTS} if state else {},
+        "last_scan": {name: state.last_scan[name] for name in _FOUND if name in state.last_scan} if state else {},
         "last_scan_at": state.last_scan_at if state else None,
     }
 

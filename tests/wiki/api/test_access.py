@@ -88,9 +88,7 @@ def test_tokens_that_are_no_longer_good(vault: VaultFolder, make: Any) -> None:
     refused(Rest(make()).get("/status"), 401, "unauthenticated")
 
 
-@pytest.mark.parametrize(
-    "header", ["Bearer", "Bearer ", "Bearer tök", "Bearer a b", "Basic eDp5", "syn_x", "Bearer \xff"]
-)
+@pytest.mark.parametrize("header", ["Bearer", "Bearer ", "Bearer tök", "Bearer a b", "Basic eDp5", "Bearer \xff"])
 def test_what_is_no_token_is_refused(vault: VaultFolder, header: str) -> None:
     refused(Rest().get("/status", Authorization=header), 401, "unauthenticated")
 

@@ -1,0 +1,60 @@
+"""The sidebar of the admin: what a person looks for, in the order in which it is needed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+
+def sections(request: HttpRequest) -> list[dict[str, Any]]:
+    """The sidebar's sections, for the settings of the theme; of each only what the person may see."""
+    broken = request.GET.get("state__exact") == "broken"
+    links = request.path.startswith(_address("wiki_link"))
+    found = [
+        (
+            "Wiki",
+            [
+                _item(request, "Pages", "wiki.page"),
+                _item(request, "Links", "wiki.link", active=links and not broken),
+                _item(request, "Broken links", "wiki.link", "?state__exact=broken", active=links and broken),
+                _item(request, "Files and sources", "wiki.file"),
+            ],
+        ),
+        (
+            "Operation",
+            [
+                _item(request, "Audit", "wiki.audit"),
+                _item(request, "Jobs", "wiki.job"),
+                _item(request, "Vault", "wiki.vaultstate"),
+            ],
+        ),
+        (
+            "Access",
+            [
+                _item(request, "Tokens", "wiki.token"),
+                _item(request, "Users", "auth.user"),
+                _item(request, "Groups", "auth.group"),
+            ],
+        ),
+    ]
+    shown = [(title, [item for item in items if item["allowed"]]) for title, items in found]
+    return [{"title": title, "separator": True, "items": items} for title, items in shown if items]
+
+
+def _address(name: str) -> str:
+    return reverse(f"admin:{name}_changelist")
+
+
+def _item(
+    request: HttpRequest, title: str, model: str, query: str = "", *, active: bool | None = None
+) -> dict[str, Any]:
+    app, _, name = model.partition(".")
+    address = _address(f"{app}_{name}")
+    return {
+        "title": title,
+        "link": address + query,
+        "active": request.path.startswith(address) if active is None else active,
+        "allowed": request.user.has_perm(f"{app}.view_{name}") or request.user.has_perm(f"{app}.change_{name}"),
+    }
