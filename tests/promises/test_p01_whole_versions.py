@@ -73,6 +73,8 @@ def check_recovered(vault: Vault, operation: str) -> None:
         assert displaced(vault) == [OLD]
     if operation == "remove":
         assert after == {PATH: OLD} or (after == {} and displaced(vault) == [OLD])
+    changed = after != ({} if operation == "create" else {PATH: OLD})
+    assert len(history.versions(vault, PAGE)) == changed
     for path, data in after.items():
         written = writer.replace(vault, path, b"next", expected_hash=writer.sha256(data), page_id=PAGE, author=ALICE)
         assert not written.history_pending

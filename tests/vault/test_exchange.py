@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import fcntl
 import os
 import platform
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -186,3 +188,28 @@ def test_a_system_that_cannot_sync_folders_is_no_failure(folder: int, monkeypatc
     monkeypatch.setattr(os, "fsync", refuse(errno.EIO))
     with pytest.raises(OSError):
         exchange.sync_folder(folder)
+
+
+def test_without_links_writers_take_turns(tmp_path: Path, folder: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    refuse_flags(monkeypatch, errno.EINVAL)
+    refuse_links(monkeypatch)
+    (tmp_path / "a").write_text("A")
+    other = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(other, fcntl.LOCK_EX)
+    answers: list[BaseException | None] = []
+
+    def rename() -> None:
+        try:
+            exchange.rename_new(folder, "a", folder, "b")
+            answers.append(None)
+        except OSError as error:
+            answers.append(error)
+
+    thread = threading.Thread(target=rename)
+    thread.start()
+    thread.join(0.1)
+    (tmp_path / "b").write_text("the other writer's")
+    os.close(other)
+    thread.join()
+    assert isinstance(answers[0], FileExistsError)
+    assert (tmp_path / "b").read_text() == "the other writer's"
