@@ -7,6 +7,7 @@ from typing import Any
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from tests.conftest import VaultFolder
 from wiki.models import File, Page, VaultState
 from wiki.search import remove_words
 from wiki.sync import ScanReport, dump_index, scan
@@ -38,3 +39,9 @@ def scan_counting_writes() -> tuple[ScanReport, list[str]]:
         report = scan()
     writing = ("INSERT", "UPDATE", "DELETE", "REPLACE")
     return report, [query["sql"] for query in queries if query["sql"].lstrip().upper().startswith(writing)]
+
+
+def fill(folder: VaultFolder, count: int) -> None:
+    """Pages p0, p1, …, each with a link to the next."""
+    for number in range(count):
+        folder.write(f"wiki/p{number}.md", f"page {number} [[p{number + 1}]]")

@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from wiki.models import Edge, Page
+from wiki.rows import chunks
 
 MAX_NODES: Final = 200
 MAX_EDGES: Final = 1_000
@@ -52,14 +53,17 @@ def neighborhood(page: Page, *, depth: int = 1, limit: int = MAX_NODES) -> dict[
 
 
 def _reached(known: Collection[int]) -> list[int]:
-    """Pages that an edge of a known page leads to, heaviest edge first, ties by page number."""
+    """Pages that an edge of a known page leads to, heaviest edge first, ties by path."""
     best: dict[int, float] = {}
     edges = Edge.objects.filter(Q(a__in=known) | Q(b__in=known)).values_list("a_id", "b_id", "weight")
     for a, b, weight in edges:
         other = b if a in known else a
         if other not in known and weight > best.get(other, -1.0):
             best[other] = weight
-    return sorted(best, key=lambda pk: (-best[pk], pk))
+    paths = {
+        pk: path for chunk in chunks(best) for pk, path in Page.objects.filter(pk__in=chunk).values_list("pk", "path")
+    }
+    return sorted(best, key=lambda pk: (-best[pk], paths[pk]))
 
 
 def _pages(pks: Iterable[int]) -> dict[int, tuple[UUID, str, str | None]]:

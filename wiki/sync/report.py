@@ -48,7 +48,9 @@ class ScanReport:
 
     def summary(self) -> str:
         """One line: ``173 pages, 1,807 links, 4 broken, 0.9 s``."""
-        return f"{self.pages:,} pages, {self.links:,} links, {self.broken:,} broken, {self.seconds:.1f} s"
+        pages = f"{self.pages:,} {'page' if self.pages == 1 else 'pages'}"
+        links = f"{self.links:,} {'link' if self.links == 1 else 'links'}"
+        return f"{pages}, {links}, {self.broken:,} broken, {self.seconds:.1f} s"
 
     @property
     def differences(self) -> int:
