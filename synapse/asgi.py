@@ -14,6 +14,9 @@ _django: Callable[..., Awaitable[None]] = get_asgi_application()
 from django.urls import get_resolver  # noqa: E402  (Django must be set up first)
 
 from mcpapi.http import lifespan, mcp_app  # noqa: E402
+from synapse.body_limit import with_body_limit  # noqa: E402
+
+_django = with_body_limit(_django)
 
 _ = get_resolver().url_patterns  # a mistake in them shows at start, and no request pays for loading them
 
