@@ -171,6 +171,13 @@ def test_history_equals_a_model_of_it(edits: list[tuple[str, bytes]], tmp_path_f
     assert history.last_written_hash(vault, PAGE) == (None if last_written is None else writer.sha256(last_written))
 
 
+def test_a_move_does_not_make_a_persons_words_ours(vault: Vault) -> None:
+    write(vault, b"ours")
+    (vault.root / PATH).write_bytes(b"the person's")
+    writer.move(vault, PATH, "wiki/moved.md", page_id=PAGE, author=ALICE)
+    assert history.last_written_hash(vault, PAGE) == writer.sha256(b"ours")
+
+
 # --- keeping ---
 
 
