@@ -13,6 +13,7 @@ from vault.errors import ErrorCode, SynapseError
 from vault.history import Author
 from vault.paths import check_writable_name
 from vault.root import FileRead
+from wiki import catchup
 from wiki.models import Page
 from wiki.services import rules
 from wiki.services.reading import read_page
@@ -59,7 +60,13 @@ def held(page: Page) -> Iterator[Held]:
             raise SynapseError(
                 ErrorCode.PAGE_NOT_FOUND, "The page has been deleted. Search for it, or restore it from its history."
             )
-        yield Held(now, read_page(now))
+        try:
+            read = read_page(now)
+        except SynapseError as error:
+            if error.code is ErrorCode.PAGE_NOT_FOUND:
+                catchup.note([now.path])  # gone behind the index's back: let it be looked at
+            raise
+        yield Held(now, read)
 
 
 def replace(

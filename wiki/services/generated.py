@@ -11,6 +11,7 @@ from vault import frontmatter
 from vault.current import current_vault
 from vault.errors import ErrorCode, SynapseError
 from vault.history import Author
+from vault.pages import parse_page
 from vault.root import FileRead
 from wiki import sync
 from wiki.binding import bump_data_version
@@ -51,7 +52,8 @@ def index_if_ours(path: str) -> bool:
     if page and page.content_hash == read.content_hash:
         return False
     uid = page.uid if page else uid_at(path)
+    parsed = parse_page(path, read.data)
     with transaction.atomic():
-        sync.index_page(page_id=uid, path=path, read=read)
+        sync.index_page(page_id=uid, path=path, read=read, parsed=parsed)
         bump_data_version()
     return True
