@@ -29,3 +29,5 @@ else:
 os.environ["DJANGO_SETTINGS_MODULE"] = "synapse.settings"
 
 from synapse.settings import *  # noqa: E402, F403
+
+Path(os.environ["SYNAPSE_DATA"], "static").mkdir(parents=True)  # its absence would be warned of in every test
