@@ -149,6 +149,7 @@ class JobThread(threading.Thread):
     def __init__(self, stop: threading.Event) -> None:
         super().__init__(name="jobs", daemon=True)
         self._stop_event = stop
+        self._trouble = ""
 
     def run(self) -> None:
         """Wake at once for news of this process, every POLL_SECONDS for that of others and for delays."""
@@ -173,6 +174,11 @@ class JobThread(threading.Thread):
         try:
             work()
         except (DatabaseError, SynapseError) as error:
-            # A database that is away for a while must not end the thread; rows wait.
-            logger.warning("jobs can't be drained now", extra={"reason": type(error).__name__})
+            # A database or disk that is away for a while must not end the thread, nor fill the log; rows wait.
+            reason = error.code.value if isinstance(error, SynapseError) else type(error).__name__
+            if reason != self._trouble:
+                logger.warning("jobs can't be drained now", extra={"reason": reason})
+            self._trouble = reason
             self._stop_event.wait(POLL_SECONDS)
+        else:
+            self._trouble = ""

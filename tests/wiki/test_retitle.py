@@ -180,3 +180,16 @@ def test_an_alias_of_another_page_is_not_taken_over(vault_folder: VaultFolder, a
     page = page_by_title("a")
     alice.do(retitle_page, page=page, title="Nick", base_hash=page.content_hash)
     assert vault_folder.read("c.md") == b"[[b|Nick]]\n"
+
+
+def test_reserved_titles_are_not_given(vault_folder: VaultFolder, ada: Page, alice: Writer) -> None:
+    vault_folder.write("schema.md", "x\n")
+    for title in ("index", "log", "schema"):
+        with refused(ErrorCode.PATH_NOT_ALLOWED):
+            alice.do(retitle_page, page=ada, title=title, base_hash=ada.content_hash)
+
+
+def test_one_line_in_the_log_whatever_follows(vault_folder: VaultFolder, ada: Page, alice: Writer) -> None:
+    alice.do(retitle_page, page=ada, title="Ada Lovelace", base_hash=ada.content_hash)
+    log = vault_folder.read("wiki/log.md").decode()
+    assert [line.split("] ")[1] for line in log.splitlines() if line.startswith("## [")] == ["retitle | Ada Lovelace"]

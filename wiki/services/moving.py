@@ -178,7 +178,7 @@ def _rename(renaming: Renaming, author: Author, base_hash: str | None, *, previe
 def _locked(renaming: Renaming) -> Iterator[Held]:
     """The locks of a change of name, in the order in which everybody takes them: the title's, then the page's."""
     with ExitStack() as stack:
-        if renaming.retitled:
+        if renaming.write_title:
             name = rules.title_lock_name(renaming.title)
             stack.enter_context(current_vault().lock(name, timeout=LOCK_SECONDS))
             taken = titled(renaming.title).exclude(pk=renaming.page.pk).first()

@@ -92,7 +92,7 @@ def record(change: Change, index: Callable[[], Page], *, title: str) -> tuple[Pa
     except Exception as error:  # noqa: BLE001 - whatever it was, the change stands and its author must hear that
         logger.warning("a change waits for the index", extra={"reason": type(error).__name__})
         _note(change)
-        logbook.append_log(change.action, title)
+        _log(change, title)
         return None, list(dict.fromkeys([*warnings, INDEX_PENDING]))
 
 
@@ -109,8 +109,14 @@ def _audit(change: Change) -> None:
 
 
 def _announce(change: Change, page: Page) -> None:
-    logbook.append_log(change.action, page.title)
+    _log(change, page.title)
     page_written.send_robust(sender=Page, page=page, action=change.action, created=change.created, author=change.author)
+
+
+def _log(change: Change, title: str) -> None:
+    # Links that follow a page's new name are part of that one change, which has its own line.
+    if change.action != "relink":
+        logbook.append_log(change.action, title)
 
 
 def _note(change: Change) -> None:

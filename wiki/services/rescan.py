@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from vault.current import current_vault
+from vault.errors import ErrorCode, SynapseError
 from wiki import jobs
 from wiki.models import Job
 from wiki.sync import scan
@@ -36,7 +37,13 @@ def scan_is_running() -> bool:
 
 
 def run_job(payload: dict[str, Any]) -> dict[str, Any]:
-    """The handler of ``rescan`` jobs: an incremental scan; its report becomes the job's outcome."""
+    """The handler of ``rescan`` jobs: an incremental scan; its report becomes the job's outcome.
+
+    Raises ``conflict`` while another scan is at work: that one may have passed what has changed since, so this job
+    is to be tried again.
+    """
     del payload
-    report: dict[str, Any] = scan().as_dict()
-    return report
+    report = scan()
+    if report.running:
+        raise SynapseError(ErrorCode.CONFLICT, "Another scan is at work. This one follows.")
+    return report.as_dict()
