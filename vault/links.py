@@ -224,15 +224,17 @@ def _length(entry: tuple[str, str]) -> int:
 
 
 def _best(entries: list[tuple[str, str]], text: str) -> Resolution | None:
-    """The one file, the one in the same case, or the first in the alphabet and a state that says there are others."""
+    """The one file, the one in the same case or characters, or the first in the alphabet and a state that tells."""
     paths = sorted({path for _, path in entries})
     if len(paths) < 2:
         return Resolution(RESOLVED, paths[0]) if paths else None
-    wanted = "/" + _without_md(_spelling(text))
-    same_case = [path for path in paths if ("/" + _without_md(_spelling(path))).endswith(wanted)]
-    if len(same_case) == 1:
-        return Resolution(RESOLVED, same_case[0])
-    return Resolution(AMBIGUOUS, (same_case or paths)[0])
+    for spelling in (_spelling, str):  # the second parts two files whose names differ in their Unicode form only
+        wanted = "/" + _without_md(spelling(text))
+        same = [path for path in paths if ("/" + _without_md(spelling(path))).endswith(wanted)]
+        if len(same) == 1:
+            return Resolution(RESOLVED, same[0])
+        paths = same or paths
+    return Resolution(AMBIGUOUS, paths[0])
 
 
 def _is_note(path: str) -> bool:

@@ -32,7 +32,11 @@ _DELIMITERS: Final = re.compile(r"\|?+ *+:?-++:? *+(?:\| *+:?-++:? *+)*+\|?+ *+\
 # The lines of a table below its delimiters: to a blank line or what starts another block.
 _ROWS: Final = re.compile(r"(?:\n(?![ \t>]*+(?:\n|\Z|#{1,6} |[-*+] |```|~~~|<!--))[^\n]++)*+")
 _BAR: Final = re.compile(r"(?<!\\)\|")
-_MATH_END: Final = re.compile(r"\$\$[ \t]*+$", re.MULTILINE)
+_CELL_END: Final = re.compile(r"(?<!\\)\||\n")
+# The end of displayed mathematics: a $$ that ends a line, or the only one in a line that it starts (`$$ ^id`).
+_MATH_END: Final = re.compile(r"\$\$[ \t]*+$|^[ \t>]*+\$\$(?![^\n]*\$\$)", re.MULTILINE)
+# What a paragraph has of mathematics, and what hides it: escapes, code, mathematics in the line.
+_MATH_MARKS: Final = re.compile(r"\\.|`++[^`\n]*+`++|(\$\$)|\$[^\s$](?:[^$\n]*[^\s$\\])?\$(?!\d)")
 
 
 @dataclass(slots=True)
@@ -63,7 +67,19 @@ def scan_blocks(text: str) -> Blocks:
 class _Scanner:
     """The state between two lines: the open containers, and the paragraph or fence that is open in the last of them."""
 
-    __slots__ = ("blocks", "containers", "fence", "hollow", "masks", "math", "opening", "paragraph", "resume", "text")
+    __slots__ = (
+        "blocks",
+        "containers",
+        "displayed",
+        "fence",
+        "hollow",
+        "masks",
+        "math",
+        "opening",
+        "paragraph",
+        "resume",
+        "text",
+    )
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -76,6 +92,7 @@ class _Scanner:
         self.masks: list[list[int]] = []  # [start, end] of what is not text, in order
         self.resume = 0  # lines that start before it belong to a comment or to mathematics
         self.math = "$$" in text  # whether a closing $$ may still come
+        self.displayed = (0, False)  # how far the open paragraph was read for $$, and whether one was open there
 
     def run(self) -> Blocks:
         position = 0
@@ -97,6 +114,7 @@ class _Scanner:
                 self.line(line, position)
             position += len(line) + 1
         self.blocks.text = _blanked(self.text, self.masks)
+        self.cells()
         return self.blocks
 
     def begin(self, opening: str, position: int) -> None:
@@ -235,7 +253,7 @@ class _Scanner:
         elif mark == "<" and line.startswith("<!--", text):
             self.comment(depth, position)
         elif mark == "$" and line.startswith("$$", text) and self.mathematics(depth, position):
-            pass
+            return
         elif (
             mark in "-=" and self.paragraph and depth == len(self.containers) and (end := _UNDERLINE.match(line, text))
         ):
@@ -267,6 +285,17 @@ class _Scanner:
             rows = _ROWS.match(self.text, self.end_of_line(position))
             self.blocks.tables.append((start, rows.end() if rows else position))
 
+    def cells(self) -> None:
+        """Let inline text start anew in each cell of each table: a bar ends the cell, whatever it stands in."""
+        blocks = self.blocks
+        if not blocks.tables:
+            return
+        tables = {start for start, _ in blocks.tables}
+        ends = (end.end() for table in blocks.tables for end in _CELL_END.finditer(self.text, *table))
+        blocks.starts = sorted({*blocks.starts, *tables, *ends})
+        blocks.prose = [start for start in blocks.prose if start not in tables]
+        blocks.items = [start for start in blocks.items if start not in tables]
+
     def underlined(self, level: int, position: int) -> None:
         """The open paragraph turns out to be a heading."""
         blocks = self.blocks
@@ -290,7 +319,9 @@ class _Scanner:
         self.skip(depth, start, len(self.text) if end < 0 else end + 3, position)
 
     def mathematics(self, depth: int, position: int) -> bool:
-        """``$$`` at the start of a line: to the next one in it, or to one that ends a line. False if none does."""
+        """``$$`` at the start of a line: to the next one in it, or to one that ends it. False if it opens nothing."""
+        if self.paragraph and depth == len(self.containers) and self.opened_before(position):
+            return False
         start = self.text.find("$$", position)
         line_end = self.end_of_line(position)
         end = self.text.find("$$", start + 2, line_end) + 2
@@ -302,6 +333,17 @@ class _Scanner:
             end = closing.end()
         self.skip(depth, start, end, position)
         return True
+
+    def opened_before(self, position: int) -> bool:
+        """Whether the open paragraph has a ``$$`` that only the line at ``position`` can close."""
+        read, is_open = self.displayed
+        start = self.blocks.starts[-1]
+        if read < start:
+            read, is_open = start, False
+        marks = _MATH_MARKS.finditer(self.text, read, position)
+        is_open ^= sum(mark[1] is not None for mark in marks) % 2 == 1
+        self.displayed = (position, is_open)
+        return is_open
 
     def skip(self, depth: int, start: int, end: int, position: int) -> None:
         """Blank a comment or mathematics; text may follow it on its last line."""

@@ -261,11 +261,12 @@ class _Scanner:
         opening = _BACKTICKS.match(text, start)
         after = opening.end() if opening else start + 1
         size = after - start
-        near = _TO_BACKTICKS.match(text, after)
+        block_end = self.block_end(start)
+        near = _TO_BACKTICKS.match(text, after, block_end)
         if near and len(near[1]) == size:
             return near.end()
         if after > self.runs_end:
-            self.runs_end = self.block_end(start)
+            self.runs_end = block_end
             self.runs = {len(run[0]): run.start() for run in _BACKTICKS.finditer(text, start, self.runs_end)}
         if self.runs.get(size, -1) < after:
             return after

@@ -18,7 +18,13 @@ ENCODING: Final = "encoding"
 _PLACEHOLDER: Final = re.compile(
     r"^([ \t]*+(?:- ++|[^\s:#\"'{}][^:\n]*+: ++))\{\{([^{}\n\"\\]*+)\}\}[ \t\r]*+$", re.MULTILINE
 )
-_UTF16: Final = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+# Those of UTF-32 first: the mark of UTF-16 is how one of them starts.
+_WIDE: Final = (
+    (codecs.BOM_UTF32_LE, "UTF-32", "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "UTF-32", "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "UTF-16", "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "UTF-16", "utf-16-be"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +94,14 @@ def parse_page(path: str, data: bytes) -> ParsedPage:
 def decode(data: bytes) -> tuple[str, list[dict[str, str]]]:
     """A file's text and the flags of its encoding; what is not UTF-8, and NUL, become U+FFFD.
 
-    A byte order mark is no part of the text. UTF-16 with its mark is read, and flagged.
+    A byte order mark is no part of the text. UTF-16 and UTF-32 with their marks are read, and flagged.
     """
     flags: list[dict[str, str]] = []
-    if (name := _UTF16.get(data[:2])) is not None:
-        text = data[2:].decode(name, "replace")
-        flags.append(_flag("The file is UTF-16. Save it as UTF-8."))
+    wide = next((form for form in _WIDE if data.startswith(form[0])), None)
+    if wide is not None:
+        mark, name, codec = wide
+        text = data[len(mark) :].decode(codec, "replace")
+        flags.append(_flag(f"The file is {name}. Save it as UTF-8."))
     else:
         if data.startswith(codecs.BOM_UTF8):
             data = data[3:]

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 _TAG_BREAK: Final = re.compile(r"[,\s]+")
+_ALIAS_BREAK: Final = re.compile(r"[,\r\n]+")
 _LANGUAGE: Final = re.compile(r"([a-z]{2,3})(?:[-_][a-z0-9]{2,8})*")
 
 
@@ -23,9 +24,13 @@ def text_of(value: Any) -> str:
 def aliases_of(data: Mapping[str, Any]) -> list[str]:
     """The other names of a page, stripped, in order, each once: from `aliases`, or else the older `alias`.
 
-    A list gives its items, a single text one alias (a comma belongs to it: "Lovelace, Ada").
+    A list gives its items as they are ("Lovelace, Ada" is one), a single text is cut at its commas and line ends, as
+    Obsidian was observed to do (https://github.com/obsidianmd/obsidian-importer/issues/64).
     """
-    return _unique(text.strip() for text in _texts(data, "aliases", "alias"))
+    texts = _texts(data, "aliases", "alias")
+    if isinstance(_first(data, "aliases", "alias"), str):
+        texts = _ALIAS_BREAK.split(texts[0])
+    return _unique(text.strip() for text in texts)
 
 
 def tags_of(data: Mapping[str, Any]) -> list[str]:
@@ -52,8 +57,17 @@ def lang_of(data: Mapping[str, Any]) -> str:
 
 def _texts(data: Mapping[str, Any], *keys: str) -> list[str]:
     """The texts under the first of the keys that is there and not null."""
-    value = next((data[key] for key in keys if data.get(key) is not None), None)
+    value = _first(data, *keys)
     return [text_of(item) for item in (value if isinstance(value, list | tuple) else [value])]
+
+
+def _first(data: Mapping[str, Any], *keys: str) -> Any:
+    """The first value that is not null: by the keys in turn, each as written here, then in any case."""
+    for key in keys:
+        for name in (key, *(name for name in data if name.lower() == key)):
+            if data.get(name) is not None:
+                return data[name]
+    return None
 
 
 def _unique(texts: Iterable[str], *, fold: bool = False) -> list[str]:

@@ -102,6 +102,14 @@ def test_the_case_as_written_goes_first() -> None:
     assert resolve("bar", source="s.md", targets=targets) == Resolution("resolved", "b/bar.md")
 
 
+def test_the_characters_as_written_go_first_among_forms_of_one_name() -> None:
+    composed, decomposed = "Caf\u00e9", "Cafe\u0301"
+    targets = build(f"{composed}.md", f"{decomposed}.md", "no\u00a0break.md", "no break.md")
+    for name in (composed, decomposed, "no\u00a0break", "no break"):
+        assert resolve(name, source="s.md", targets=targets) == Resolution("resolved", f"{name}.md")
+    assert resolve(composed.upper(), source="s.md", targets=targets) == Resolution("ambiguous", f"{decomposed}.md")
+
+
 def test_paths_of_one_length_are_ambiguous_and_lead_to_the_first() -> None:
     targets = build("b/Note.md", "a/Note.md", "ccc/Note.md")
     assert resolve("Note", source="s.md", targets=targets) == Resolution("ambiguous", "a/Note.md")

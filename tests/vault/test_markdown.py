@@ -69,6 +69,14 @@ def test_in_a_table_an_unescaped_bar_ends_the_cell_and_the_link() -> None:
     assert shown(rows) == ["a|b", "c", "d|e"], "not a table: nothing delimits a head"
 
 
+def test_nothing_reaches_past_its_cell_in_a_table() -> None:
+    head = "| h | i | j |\n|---|---|---|\n"
+    assert shown(head + "| $5/kg | [[a]] | 7$ |\n| $x$ [[b]] | c | d |\n") == ["a", "b"]
+    assert shown(head + "| `x | [[a]] | y` |\n| `[[b]]` | `c\\|[[d]]` | [[e]] |\n") == ["a", "e"]
+    assert shown("h | i\n--|--\n[[a]] | `x\n[[b]] | y`\n") == ["a", "b"], "nor past its row"
+    assert parse_body("x | y `z\n--|--\n[[a]] | b\n").summary == ""
+
+
 # --- what hides links ---------------------------------------------------------------------------
 
 
@@ -101,6 +109,11 @@ def test_in_a_table_an_unescaped_bar_ends_the_cell_and_the_link() -> None:
         ("$$\n[[A]]\n$$\n[[B]] $$[[C]]$$ [[D]]", ["B", "D"]),
         ("> $$\n> [[A]]\n> $$\n> [[B]]", ["B"]),
         ("$$ is never closed\n[[A]]\n", ["A"]),
+        ("So: $$\nx\n$$\n[[A]]\n\n$$\n[[B]]\n$$\n[[C]]", ["A", "C"]),
+        ("> So: $$\n> x\n> $$ [[A]]\n\n$$\n[[B]]\n$$\n[[C]]", ["A", "C"]),
+        ("- So: $$\n  [[A]]\n  $$ and $$\n  [[B]]\n  $$\n- [[C]]\n  $$\n  [[D]]\n  $$", ["C"]),
+        ("`$$` \\$$ $x$$y$\n$$\n[[A]]\n$$\n[[B]]", ["B"]),
+        ("$$\n[[A]]\n$$ (1)\n[[B]]\n\n$$\n[[C]]\n$$ ^id\n[[D]]", ["B", "D"]),
         ("a$5 [[A]] b$6 \\$[[B]]\\$", ["A", "B"]),
         ("$a\n\n[[A]]$", ["A"]),
     ],

@@ -25,6 +25,8 @@ _BOMBS: list[tuple[str, Callable[[int], str]]] = [
     ("comments in a line", lambda n: "<!-- " * (n // 5)),
     ("dollars", lambda n: "$a " * (n // 3)),
     ("mathematics", lambda n: "$$ x\n" * (n // 5)),
+    ("mathematics in a paragraph", lambda n: "a $$\n$$ b\n" * (n // 10)),
+    ("tables", lambda n: "a|b\n-|-\nc|d\n\n" * (n // 13)),
     ("delimiters", lambda n: "a|b\n" + "-|-\n" * (n // 4)),
     ("headings", lambda n: "> a\n> ===\n" * (n // 10)),
     ("a heading's blanks", lambda n: "# a" + " " * n + "x"),

@@ -37,6 +37,7 @@ from vault.frontmatter import (
         ("tags:", []),
         ("tags: [[a]]", []),
         ("tag: x", ["x"]),
+        ("Tags: x", ["x"]),
         ("tags: []\ntag: x", []),
         ("other: 1", []),
     ],
@@ -47,7 +48,10 @@ def test_tags_in_every_shape(raw: str, tags: list[str]) -> None:
 
 def test_aliases_sources_and_texts_in_every_shape() -> None:
     assert aliases_of({"aliases": ["AI", " AI ", 42, None, ["x"], "", True]}) == ["AI", "42", "true"]
-    assert aliases_of({"aliases": "Lovelace, Ada"}) == ["Lovelace, Ada"]
+    assert aliases_of({"aliases": ["Lovelace, Ada"]}) == ["Lovelace, Ada"]
+    assert aliases_of({"aliases": "AI, Artificial\nIntelligence,"}) == ["AI", "Artificial", "Intelligence"]
+    assert aliases_of({"Aliases": ["A"], "alias": "B"}) == ["A"]
+    assert aliases_of({"Aliases": ["A"], "aliases": ["B"]}) == ["B"]
     assert aliases_of({"alias": "One"}) == ["One"]
     assert aliases_of({"aliases": {"a": 1}}) == []
     assert sources_of({"sources": "raw/sources/a.md"}) == ["raw/sources/a.md"]

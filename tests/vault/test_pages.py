@@ -78,6 +78,8 @@ def test_titles_are_composed() -> None:
         (codecs.BOM_UTF8 + b"---\ntitle: T\n---\n[[A]]\n", "[[A]]\n", False),
         (codecs.BOM_UTF16_LE + "[[A]]\n".encode("utf-16-le"), "[[A]]\n", True),
         (codecs.BOM_UTF16_BE + "[[A]]\n".encode("utf-16-be"), "[[A]]\n", True),
+        (codecs.BOM_UTF32_LE + "[[A]]\n".encode("utf-32-le"), "[[A]]\n", True),
+        (codecs.BOM_UTF32_BE + "[[A]]\n".encode("utf-32-be"), "[[A]]\n", True),
         (b"---\r\ntitle: T\r\n---\r\n[[A]]\r\n", "[[A]]\r\n", False),
         ("x\u2028---\u0085[[A]]\n".encode(), "x\u2028---\u0085[[A]]\n", False),
     ],
