@@ -1,4 +1,4 @@
-"""``make bench``: every measurement, each in a process of its own, as tables that can be pasted into docs/benchmarks.md."""
+"""``make bench``: every measurement, each in a process of its own, as the tables of docs/benchmarks.md."""
 
 from __future__ import annotations
 

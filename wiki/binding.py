@@ -73,7 +73,7 @@ def adopt() -> bool:
 
 def _forget_rows() -> None:
     # Full text is found by the page's number and would outlive its row.
-    from wiki.search import remove_words  # noqa: PLC0415 - search reads the version here
+    from wiki.search import remove_words  # search reads the version here
 
     remove_words(list(Page.objects.values_list("pk", flat=True)))
     Page.objects.all().delete()

@@ -5,15 +5,34 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-
-from django.db.models import Count, F, Q
+from typing import Final
 
 from wiki.graph.weights import Facts, facts, weight
-from wiki.models import Edge, Link, Page
-from wiki.rows import chunks, index_lock, insert, update
+from wiki.models import Edge
+from wiki.rows import all_rows, chunks, from_json, index_lock, insert, select, update
 
 Pair = tuple[int, int]
-_ROW = ("pk", "a_id", "b_id", "links", "weight")
+
+_INCIDENT: Final = (
+    "SELECT id, a_id, b_id, links, weight FROM {edge} WHERE a_id IN {items} "
+    "UNION ALL SELECT id, a_id, b_id, links, weight FROM {edge} WHERE b_id IN {items}"
+)
+_FROM: Final = "SELECT id, a_id, b_id, links, weight FROM {edge} WHERE a_id IN {items}"
+_DEGREES: Final = (
+    "SELECT a_id, COUNT(*) FROM {edge} WHERE a_id IN {items} GROUP BY a_id "
+    "UNION ALL SELECT b_id, COUNT(*) FROM {edge} WHERE b_id IN {items} GROUP BY b_id"
+)
+# Both ends live and not reserved, and not a link to the page itself.
+_LINKS: Final = (
+    "SELECT link.source_id, link.target_id, COUNT(*) FROM {link} link "
+    "JOIN {page} source ON source.id = link.source_id AND source.deleted_at IS NULL AND NOT source.reserved "
+    "JOIN {page} target ON target.id = link.target_id AND target.deleted_at IS NULL AND NOT target.reserved "
+    "WHERE link.target_id <> link.source_id"
+)
+_GROUP: Final = " GROUP BY link.source_id, link.target_id"
+_LINKS_AT: Final = (
+    f"{_LINKS} AND link.source_id IN {{items}}{_GROUP} UNION ALL {_LINKS} AND link.target_id IN {{items}}{_GROUP}"
+)
 
 
 @dataclass(slots=True)
@@ -42,7 +61,7 @@ class Neighbours:
         """Have the neighbours of these pages."""
         missing = {page for page in pages if page not in self.of}
         self.of.update((page, set()) for page in missing)
-        for pk, a, b, links, stored in _incident(missing):
+        for pk, a, b, links, stored in select(_INCIDENT, missing):
             self.edges[a, b] = StoredEdge(pk, links, stored)
             if a in missing:
                 self.of[a].add(b)
@@ -66,11 +85,8 @@ class Neighbours:
         """Have the degrees of these pages, without their neighbours."""
         missing = [page for page in pages if page not in self.of and page not in self._degrees]
         self._degrees.update(dict.fromkeys(missing, 0))
-        for chunk in chunks(missing):
-            for end in ("a_id", "b_id"):
-                counted = Edge.objects.filter(**{f"{end}__in": chunk}).values_list(end).annotate(Count("pk"))
-                for page, count in counted.order_by():
-                    self._degrees[page] += count
+        for page, count in select(_DEGREES, missing):
+            self._degrees[page] += count
 
     def degree(self, page: int) -> int:
         """The number of distinct neighbours."""
@@ -117,18 +133,11 @@ def _around(graph: Neighbours, added: Collection[Pair], removed: Collection[Pair
         for neighbour in neighbours:
             pivots_of[neighbour].add(pivot)
     found: set[Pair] = set()
-    for chunk in chunks(pivots_of):
-        for pk, a, b, links, stored in Edge.objects.filter(a__in=chunk).values_list(*_ROW):
-            if b in pivots_of and not pivots_of[a].isdisjoint(pivots_of[b]) and (a, b) not in removed:
-                graph.edges[a, b] = StoredEdge(pk, links, stored)
-                found.add((a, b))
+    for pk, a, b, links, stored in select(_FROM, pivots_of):
+        if b in pivots_of and not pivots_of[a].isdisjoint(pivots_of[b]) and (a, b) not in removed:
+            graph.edges[a, b] = StoredEdge(pk, links, stored)
+            found.add((a, b))
     return found
-
-
-def _incident(pages: Collection[int]) -> Iterator[tuple[int, int, int, int, float]]:
-    for chunk in chunks(pages):
-        for end in ("a__in", "b__in"):
-            yield from Edge.objects.filter(**{end: chunk}).values_list(*_ROW)
 
 
 def linked_pairs(pages: Collection[int] | None = None) -> dict[Pair, int]:
@@ -138,38 +147,20 @@ def linked_pairs(pages: Collection[int] | None = None) -> dict[Pair, int]:
     """
     counted: dict[Pair, int] = defaultdict(int)
     if pages is None:
-        for source, target, count in _links(Q()):
+        for source, target, count in all_rows(_LINKS + _GROUP):
             counted[pair(source, target)] += count
         return counted
-    named = set(pages)
-    for chunk in chunks(named):
-        for source, target, count in _links(Q(source__in=chunk)):
-            counted[pair(source, target)] += count
-        for source, target, count in _links(Q(target__in=chunk)):
-            if source not in named:  # those were counted from their other end
-                counted[pair(source, target)] += count
+    # A link between two of the pages is found from both its ends, and by two chunks.
+    directed = {(source, target): count for source, target, count in select(_LINKS_AT, set(pages))}
+    for (source, target), count in directed.items():
+        counted[pair(source, target)] += count
     return counted
-
-
-def _links(condition: Q) -> Iterator[tuple[int, int, int]]:
-    """(source, target, number) of resolved links that meet the condition, both ends in the graph."""
-    links = Link.objects.filter(
-        condition,
-        source__deleted_at__isnull=True,
-        source__reserved=False,
-        target__deleted_at__isnull=True,
-        target__reserved=False,
-    ).exclude(target=F("source"))
-    yield from links.order_by().values_list("source_id", "target_id").annotate(Count("pk"))
 
 
 def load_facts(pages: Iterable[int]) -> dict[int, Facts]:
     """Type and sources of these pages."""
-    found: dict[int, Facts] = {}
-    for chunk in chunks(pages):
-        for pk, page_type, sources in Page.objects.filter(pk__in=chunk).order_by().values_list("pk", "type", "sources"):
-            found[pk] = facts(page_type, sources)
-    return found
+    rows = select("SELECT id, type, sources FROM {page} WHERE id IN {items}", pages)
+    return {pk: facts(page_type, from_json(sources)) for pk, page_type, sources in rows}
 
 
 def weigh(graph: Neighbours, links: dict[Pair, int]) -> Iterator[tuple[Pair, tuple[int, float]]]:

@@ -3,27 +3,11 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
-from typing import Any, Final
-
-from django.db import connection
+from collections.abc import Iterable
 
 from vault.links import Targets, link_keys, name_key
-from wiki.models import Alias, File, Page
-from wiki.rows import chunks
+from wiki.sync.links import named, titled
 from wiki.sync.values import key
-
-_TABLES: Final = {"page": Page._meta.db_table, "file": File._meta.db_table, "alias": Alias._meta.db_table}
-# One statement instead of four querysets: building those would cost more than a write's fsyncs.
-_NAMED: Final = (
-    "SELECT 'page', '', path FROM {page} WHERE deleted_at IS NULL AND name_key IN ({places}) "
-    "UNION ALL SELECT 'file', '', path FROM {file} WHERE deleted_at IS NULL AND name_key IN ({places})"
-)
-_TITLED: Final = (
-    "SELECT 'title', title, path FROM {page} WHERE deleted_at IS NULL AND title_key IN ({places}) "
-    "UNION ALL SELECT 'alias', alias.name, page.path FROM {alias} alias JOIN {page} page ON page.id = alias.page_id "
-    "WHERE page.deleted_at IS NULL AND alias.key IN ({places})"
-)
 
 
 class Candidates:
@@ -43,24 +27,19 @@ class Candidates:
         keys = [link_keys(target, "") for target in targets]
         names = {key(name) for name, _ in keys} | {key(name_key(path)) for path in paths}
         texts = {key(text) for _, text in keys}
-        self._take(_NAMED, names - self._names - {""})
-        self._take(_TITLED, texts - self._texts - {""})
+        for pk, path in named(names - self._names - {""}):
+            self.targets.add_file(path, page=pk is not None)
+        for _, path, title, alias in titled(texts - self._texts - {""}):
+            if alias is None:
+                self.add_title(title, path)
+            else:
+                self.targets.add_alias(alias, path)
         self._names |= names
         self._texts |= texts
 
     def load_paths(self, paths: Iterable[str]) -> None:
         """Have all files named like these, so that it shows whether a name alone leads to one of them."""
         self.load((), paths=paths)
-
-    def _take(self, statement: str, keys: set[str]) -> None:
-        for chunk in chunks(keys):
-            for kind, name, path in _rows(statement, chunk):
-                if kind == "title":
-                    self.add_title(name, path)
-                elif kind == "alias":
-                    self.targets.add_alias(name, path)
-                else:
-                    self.targets.add_file(path, page=kind == "page")
 
     def add_title(self, title: str, path: str) -> None:
         """Let the page at ``path`` be found by its title, in general and exactly."""
@@ -84,11 +63,3 @@ class Candidates:
     def has_name(self, name: str) -> bool:
         """Whether some file has this name (or this stem); load it first."""
         return bool(self.targets.files(name_key(name)))
-
-
-def _rows(statement: str, keys: Sequence[str]) -> list[tuple[Any, ...]]:
-    sql = statement.format(**_TABLES, places=", ".join(["%s"] * len(keys)))
-    with connection.cursor() as cursor:
-        cursor.execute(sql, [*keys, *keys])
-        found: list[tuple[Any, ...]] = cursor.fetchall()
-        return found

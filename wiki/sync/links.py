@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -12,12 +12,23 @@ from django.db.models import Q
 from vault.links import Targets, resolve
 from wiki.binding import data_version
 from wiki.models import Alias, File, Link, LinkKind, LinkState, Page
-from wiki.rows import chunks, index_lock, update
+from wiki.rows import chunks, index_lock, select, update
 
 #: Links of one transaction: ≤ 100 ms on SQLite.
 LINKS_AT_ONCE: Final = 2_000
 #: With more links than this to resolve, all names of the vault are loaded at once.
 FEW: Final = 1_000
+
+# One statement for what would be several QuerySets: building those costs more than a write's syncs.
+_NAMED: Final = (
+    "SELECT id, path FROM {page} WHERE deleted_at IS NULL AND name_key IN {items} "
+    "UNION ALL SELECT NULL, path FROM {file} WHERE deleted_at IS NULL AND name_key IN {items}"
+)
+_TITLED: Final = (
+    "SELECT id, path, title, NULL FROM {page} WHERE deleted_at IS NULL AND title_key IN {items} "
+    "UNION ALL SELECT page.id, page.path, page.title, alias.name FROM {alias} alias "
+    "JOIN {page} page ON page.id = alias.page_id WHERE page.deleted_at IS NULL AND alias.key IN {items}"
+)
 
 Progress = Callable[[str, int, int], None]
 
@@ -71,7 +82,8 @@ class Places:
             if path not in self.pks:
                 self.pks[path] = pk
                 self.targets.add_file(path, page=True)
-                self.targets.add_title(title, path)
+                if title:
+                    self.targets.add_title(title, path)
 
     def add_rest(self, files: Iterable[str], aliases: Iterable[tuple[str, str]]) -> None:
         """Take in other files, and aliases as (alias, path)."""
@@ -92,26 +104,32 @@ def whole_places() -> Places:
     return places
 
 
+def named(keys: Iterable[str]) -> Iterator[tuple[int | None, str]]:
+    """(page's number or None for another file, path) of the live files whose name has one of these keys."""
+    return select(_NAMED, keys)
+
+
+def titled(keys: Iterable[str]) -> Iterator[tuple[int, str, str, str | None]]:
+    """(page's number, path, title, alias or None) of the live pages whose title or an alias has one of these keys."""
+    return select(_TITLED, keys)
+
+
 def places_for(links: Iterable[WaitingLink]) -> Places:
     """The names that these links can lead to."""
     links = list(links)
-    names, texts = {link.name_key for link in links}, {link.text_key for link in links}
+    places, aliases, files = Places(), set(), set()
+    texts = {link.text_key for link in links}
     pages: dict[int, tuple[int, str, str]] = {}
-    files: set[str] = set()
-    aliases: set[tuple[str, str]] = set()
-    for chunk in chunks(names):
-        found = Page.objects.live().filter(name_key__in=chunk).order_by().values_list("pk", "path", "title")
-        pages.update((row[0], row) for row in found)
-        files.update(File.objects.filter(deleted_at__isnull=True, name_key__in=chunk).values_list("path", flat=True))
-    for chunk in chunks(texts):
-        found = Page.objects.live().filter(title_key__in=chunk).order_by().values_list("pk", "path", "title")
-        pages.update((row[0], row) for row in found)
-        for name, pk, path, title in Alias.objects.filter(key__in=chunk).values_list(
-            "name", "page_id", "page__path", "page__title"
-        ):
-            aliases.add((name, path))
-            pages[pk] = (pk, path, title)
-    places = Places()
+    for pk, path, title, alias in titled(texts):
+        pages[pk] = (pk, path, title)
+        if alias is not None:
+            aliases.add((alias, path))
+    for number, path in named({link.name_key for link in links}):
+        if number is None:
+            files.add(path)
+        else:
+            # Its title, when that matters here, was found above.
+            pages.setdefault(number, (number, path, ""))
     places.add_pages(pages.values())
     places.add_rest(sorted(files), sorted(aliases))
     return places
