@@ -21,7 +21,9 @@ from mcp.server.stdio import stdio_server
 
 from mcpapi.profiles import Profile
 from mcpapi.server import Surface, build, self_test
+from vault.strict_json import halves_as_nul
 from wiki.jobs import JobThread, drain
+from wiki.sync.watching import WatchThread
 
 _END_WITHIN: Final = 4.5
 _ANSWER_WITHIN: Final = 2.0
@@ -32,11 +34,15 @@ def serve() -> None:
     """Serve until end of input, SIGTERM or SIGINT. RuntimeError if the tools are not those of the profile's table."""
     jobs = JobThread(threading.Event())
     jobs.start()
+    stop = threading.Event()
+    # What a person edits meanwhile is found, also where no server watches the vault.
+    WatchThread(stop, stand_in=True).start()
     try:
         asyncio.run(_serve(build(Profile.STDIO)))
     except* BrokenPipeError:
         pass  # the client has gone without waiting for its answers
     finally:
+        stop.set()
         jobs.end(timeout=2)
         drain()
 
@@ -105,7 +111,7 @@ class _Lines:
         try:
             with os.fdopen(descriptor, "rb") as source:
                 for line in source:
-                    self._hand_over(self._send.send(line.decode("utf-8", "replace")))
+                    self._hand_over(self._send.send(halves_as_nul(line).decode("utf-8", "replace")))
             self._hand_over(self._send.aclose())
         except (OSError, RuntimeError, CancelledError, anyio.BrokenResourceError, anyio.ClosedResourceError):
             return  # the loop has ended, and with it whoever would read

@@ -26,6 +26,8 @@ SAFETY_SECONDS: Final = 300.0
 RETRY_SECONDS: Final = 5.0
 #: With more news than this one look at the whole vault is the cheaper way.
 MANY: Final = 2_000
+WATCH_LOCK: Final = "watch"
+STAND_IN_SECONDS: Final = 5.0
 
 
 def watch_vault(
@@ -61,15 +63,25 @@ def watch_vault(
 
 
 class WatchThread(threading.Thread):
-    """:func:`watch_vault` in the background of a server."""
+    """:func:`watch_vault` in the background of a process.
 
-    def __init__(self, stop: threading.Event) -> None:
+    A server always watches. A process that serves one agent (``stand_in``) watches only while no other process of
+    this machine does; the kernel frees the lock of one that dies, and another takes over within STAND_IN_SECONDS.
+    """
+
+    def __init__(self, stop: threading.Event, *, stand_in: bool = False) -> None:
         super().__init__(name="watch", daemon=True)
         self._stop_event = stop
+        self._stand_in = stand_in
 
     def run(self) -> None:
         """Watch until the event is set."""
-        watch_vault(stop=self._stop_event)
+        while not self._stop_event.is_set():
+            with current_vault().try_lock(WATCH_LOCK) as first:
+                if first or not self._stand_in:
+                    watch_vault(stop=self._stop_event)
+                    return
+            self._stop_event.wait(STAND_IN_SECONDS)
 
 
 class _Feed(threading.Thread):
