@@ -31,7 +31,7 @@ def rebuild_words(progress: Callable[[int, int], None] | None = None) -> int:
         with transaction.atomic():
             drop_words(connection)
             create_words(connection)
-        pages = list(Page.objects.live().order_by("pk").values_list("pk", "path"))
+        pages = list(Page.objects.listed().order_by("pk").values_list("pk", "path"))
         rows = _rows(vault, pages)
         done = 0
         while batch := list(islice(rows, _BATCH)):

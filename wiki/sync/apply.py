@@ -105,7 +105,9 @@ def write_pages(changes: Sequence[Change], *, conditional: bool = True) -> Appli
             applied.dirty.add(row.pk)
     _write_names(rows, aliases)
     _write_links(rows, links, applied.dirty)
-    index_words(_words(row) for row in rows)
+    # Reserved pages are in no search, and the catalog of a large vault is long and often written.
+    index_words(_words(row) for row in rows if not row.values[_RESERVED])
+    remove_words([row.pk for row in rows if row.values[_RESERVED] and row.before and not row.before.reserved])
     return applied
 
 
