@@ -9,7 +9,7 @@ from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 
 from vault.errors import ErrorCode, SynapseError
-from vault.strict_json import loads_object
+from vault.strict_json import halves_as_nul, loads_object
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -73,7 +73,7 @@ def require_json(scope: Scope) -> None:
 
 
 async def read_object(scope: Scope, receive: Receive) -> tuple[dict[str, Any], bytes]:
-    """The JSON object in the body, and its bytes, at most twice the largest page.
+    """The JSON object in the body, and its bytes as any reader takes them, at most twice the largest page.
 
     Raises ``payload_too_large`` as soon as the limit is passed, and ``malformed_body``.
     """
@@ -86,7 +86,8 @@ async def read_object(scope: Scope, receive: Receive) -> tuple[dict[str, Any], b
         body += message.get("body", b"")
         more = message.get("more_body", False)
         _refuse_over(limit, len(body))
-    return loads_object(bytes(body)), bytes(body)
+    readable = halves_as_nul(bytes(body))
+    return loads_object(readable), readable
 
 
 def _refuse_over(limit: int, *sizes: int) -> None:

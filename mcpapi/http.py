@@ -96,8 +96,10 @@ class McpApp:
                 raise
             await _protocol_error(PARSE_ERROR, error)(scope, receive, send)
             return
-        if not _is_jsonrpc(message):
-            refused = SynapseError(ErrorCode.MALFORMED_BODY, "The body is not one JSON-RPC 2.0 message.")
+        if not _is_jsonrpc(message, body):
+            refused = SynapseError(
+                ErrorCode.MALFORMED_BODY, "The body is not one JSON-RPC 2.0 message, or is nested too deeply."
+            )
             await _protocol_error(INVALID_REQUEST, refused)(scope, receive, send)
             return
         await self._serve(scope, gate.replay(body, receive), send)
@@ -115,12 +117,13 @@ def _require_method(scope: Scope, *allowed: str) -> None:
         )
 
 
-def _is_jsonrpc(message: dict[str, Any]) -> bool:
+def _is_jsonrpc(message: dict[str, Any], body: bytes) -> bool:
     number = message.get("id", 0)
     if not isinstance(number, (str, int)) or isinstance(number, bool):
         return False  # the SDK would take such a request for a notification and never answer it
     try:
-        jsonrpc_message_adapter.validate_python(message, by_name=False)
+        # As the SDK reads it: what it can't follow it would answer with its reader's own words.
+        jsonrpc_message_adapter.validate_json(body, by_name=False)
     except ValidationError:
         return False
     return True

@@ -263,6 +263,15 @@ def test_requests_piped_in_are_answered_before_the_process_ends(world):
     assert process.returncode == 0
 
 
+def test_half_a_character_does_not_leave_the_client_without_an_answer(world):
+    arguments = {"path": "raw/sources/\ud800.md"}
+    asked = {"id": 2, "method": "tools/call", "params": {"name": "read_source_file", "arguments": arguments}}
+    out, err = start_stdio(world).communicate(lines(HELLO, {"method": "notifications/initialized"}, asked), timeout=30)
+    answers = [json.loads(line) for line in out.splitlines()]
+    assert [answer["id"] for answer in answers] == [1, 2], err
+    assert answers[1]["result"]["structuredContent"]["error_code"] == "path_not_allowed"
+
+
 def test_the_stdio_process_loads_nothing_that_only_the_web_needs(world):
     code = "import django; django.setup(); import sys, mcpapi.stdio; print(*sys.modules, sep='\\n')"
     environment = {**world.environment, "DJANGO_SETTINGS_MODULE": "synapse.settings"}

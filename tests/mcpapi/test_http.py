@@ -175,6 +175,7 @@ def test_a_body_over_the_limit_is_refused(settings, declared):
         (b'{"id": 1, "method": "tools/list"}', -32600),
         (b'{"jsonrpc": "2.0", "id": {"a": 1}, "method": "tools/list"}', -32600),
         (b"{}", -32600),
+        (b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"a": ' + b"[" * 500 + b"]" * 500 + b"}}", -32600),
     ],
 )
 def test_a_body_that_is_no_message_is_answered_in_the_protocols_way(content, code):
@@ -203,6 +204,13 @@ def call(name: str, **arguments: Any) -> dict[str, Any]:
     result = message(request(content=json.dumps(body).encode()))["result"]
     assert result["isError"] is True
     return result["structuredContent"]
+
+
+def test_half_a_character_is_a_wrong_value_and_not_a_broken_message(settings):
+    settings.MCP_REMOTE_WRITE_ENABLED = "true"
+    assert call("read_source_file", path="raw/\ud800.md")["error_code"] == "path_not_allowed"
+    page = {"title": "Ada", "content": "é\udfff", "frontmatter": {}}
+    assert call("write_page", **page)["error_code"] == "invalid_content"
 
 
 @pytest.mark.parametrize("mode", ["false", "staged", "yes"])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault.errors import ErrorCode, SynapseError
-from vault.strict_json import loads_object
+from vault.strict_json import halves_as_nul, loads_object
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -109,3 +109,24 @@ def test_a_byte_order_mark_is_not_json() -> None:
 def test_a_refusal_does_not_quote_the_body() -> None:
     for body in (b'{"secret": NaN}', b'{"secret": 1, "secret": 2}', b'{"secret', b"secret", b'{"secret": "\xff"}'):
         assert "secret" not in refused(body).message
+
+
+@given(st.dictionaries(st.text(), JSON, max_size=5), st.booleans())
+def test_whole_characters_stay_as_they_are(value: dict[str, Any], escaped: bool) -> None:
+    body = json.dumps(value, ensure_ascii=escaped).encode()
+    assert halves_as_nul(body) == body
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        (r'"\ud800"', "\0"),
+        (r'"a\uDFFFb"', "a\0b"),
+        (r'"\ud83d\ude00\ud83d"', "\U0001f600\0"),
+        (r'"\ude00\ud83d"', "\0\0"),
+        (r'"\\ud800 \\\ud800"', "\\ud800 \\\0"),
+        (r'"é\ud800"', "é\0"),
+    ],
+)
+def test_half_a_pair_becomes_what_is_refused_everywhere(text: str, clean: str) -> None:
+    assert json.loads(halves_as_nul(text.encode())) == clean
