@@ -14,9 +14,10 @@ _django: Callable[..., Awaitable[None]] = get_asgi_application()
 from django.urls import get_resolver  # noqa: E402  (Django must be set up first)
 
 from mcpapi.http import lifespan, mcp_app  # noqa: E402
-from synapse.body_limit import with_body_limit  # noqa: E402
+from synapse.body_limit import with_bodies_read_out, with_body_limit  # noqa: E402
 
-_django = with_body_limit(_django)
+_django = with_bodies_read_out(with_body_limit(_django))
+_mcp = with_bodies_read_out(mcp_app)
 
 _ = get_resolver().url_patterns  # a mistake in them shows at start, and no request pays for loading them
 
@@ -30,7 +31,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] == "lifespan":
         await _live(receive, send)
     elif scope["type"] == "http" and (scope["path"] == "/mcp" or scope["path"].startswith("/mcp/")):
-        await mcp_app(scope, receive, send)
+        await _mcp(scope, receive, send)
     elif scope["type"] == "http":
         await _django(scope, receive, send)
     elif scope["type"] == "websocket":

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+from contextlib import suppress
+from typing import Any, Final
 
 from django.conf import settings
 
@@ -14,6 +16,12 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+#: A body shorter than this is in the server's hands by the time that it is answered.
+_SHORT: Final = 1 << 16
+#: How much, and how long, is read of a body that has been answered already.
+_READ_OUT_BYTES: Final = 1 << 26
+_READ_OUT_SECONDS: Final = 5.0
 
 
 def with_body_limit(application: Application) -> Application:
@@ -44,6 +52,51 @@ def with_body_limit(application: Application) -> Application:
             await _refuse(send, limit)
 
     return limited
+
+
+def with_bodies_read_out(application: Application) -> Application:
+    """The application; what is left of a long body when its answer has been sent is read and dropped.
+
+    A connection that is closed with bytes unread is reset, and the reset can overtake the answer: the caller would see
+    a broken connection instead of the reason for the refusal.
+    """
+
+    async def patient(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not _may_be_long(scope):
+            await application(scope, receive, send)
+            return
+        more = True
+
+        async def noting() -> MutableMapping[str, Any]:
+            nonlocal more
+            message = await receive()
+            more = message["type"] == "http.request" and message.get("more_body", False)
+            return message
+
+        async def ending(message: MutableMapping[str, Any]) -> None:
+            if more and message["type"] == "http.response.body" and not message.get("more_body", False):
+                await send({**message, "more_body": True})
+                await _read_out(receive)
+                message = {"type": "http.response.body", "body": b""}
+            await send(message)
+
+        await application(scope, noting, ending)
+
+    return patient
+
+
+async def _read_out(receive: Receive) -> None:
+    taken, more = 0, True
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_READ_OUT_SECONDS):
+            while more and taken < _READ_OUT_BYTES:
+                message = await receive()
+                more = message["type"] == "http.request" and message.get("more_body", False)
+                taken += len(message.get("body", b""))
+
+
+def _may_be_long(scope: Scope) -> bool:
+    return _announced(scope) > _SHORT or any(name == b"transfer-encoding" for name, _ in scope["headers"])
 
 
 def _announced(scope: Scope) -> int:

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from django.core.asgi import get_asgi_application
 
-from synapse.body_limit import with_body_limit
+from synapse import body_limit
+from synapse.body_limit import with_bodies_read_out, with_body_limit
 
 LIMIT = 1_000
 
@@ -81,3 +82,40 @@ def test_lengths_that_are_none_are_left_to_the_server(application: Any, length: 
     caller = Caller([b"{}"])
     caller.scope["headers"].append((b"content-length", length))  # type: ignore[attr-defined]
     assert caller.call(application)[0] in (400, 401)
+
+
+async def refusing(scope: Any, receive: Any, send: Any) -> None:
+    """An application that does not care for bodies."""
+    await send({"type": "http.response.start", "status": 413, "headers": []})
+    await send({"type": "http.response.body", "body": b"{}"})
+
+
+@pytest.mark.parametrize("announce", [True, False])
+def test_the_rest_of_a_refused_body_is_read_after_the_answer_has_gone(announce: bool) -> None:
+    caller = Caller([b"x" * 100_000] * 5, announce=announce)
+    if not announce:
+        caller.scope["headers"].append((b"transfer-encoding", b"chunked"))  # type: ignore[attr-defined]
+    assert caller.call(with_bodies_read_out(refusing)) == (413, {})
+    assert caller.taken == 5
+    assert [message.get("more_body", False) for message in caller.answers] == [False, True, False]
+
+
+def test_a_body_that_never_ends_is_left_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(body_limit, "_READ_OUT_BYTES", 1_000_000)
+    caller = Caller([b"x" * 100_000] * 50, announce=True)
+    assert caller.call(with_bodies_read_out(refusing))[0] == 413
+    assert caller.taken == 10
+
+
+def test_a_caller_that_stops_sending_is_not_waited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(body_limit, "_READ_OUT_SECONDS", 0.05)
+    caller = Caller([], announce=False)
+    caller.scope["headers"].append((b"content-length", b"1000000"))  # type: ignore[attr-defined]
+    assert caller.call(with_bodies_read_out(refusing))[0] == 413
+
+
+def test_a_body_that_was_read_is_answered_as_ever(application: Any) -> None:
+    caller = Caller([b"x" * 500, b"x" * 500])
+    caller.scope["headers"].append((b"transfer-encoding", b"chunked"))  # type: ignore[attr-defined]
+    assert caller.call(with_bodies_read_out(application))[0] == 401
+    assert caller.taken == 2
