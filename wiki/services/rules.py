@@ -6,6 +6,7 @@ Source: the write rules in docs/writing.md.
 from __future__ import annotations
 
 import hashlib
+import re
 import unicodedata
 from collections.abc import Callable
 from typing import Any, Final
@@ -24,8 +25,11 @@ from vault.slugs import slugify
 from wiki.models import Page
 from wiki.sync.values import MAX_TITLE
 
-#: Titles of the files that Synapse makes itself: no page may take them, whether they are there yet or not.
-MADE_BY_CODE: Final = frozenset({"index", "log"})
+#: Names and titles of the files that Synapse makes itself: no page may take them, whether they are there yet or not.
+MADE_BY_CODE: Final = frozenset({"index", "Index", "log", "Log"})
+#: Characters that make one title look like another and mean nothing in any script: zero-width ones (but for the
+#: joiners and marks that Persian, Hindi, Hebrew and emoji need) and those that turn the order of what follows.
+_DISGUISE: Final = re.compile("[\u200b\u2060-\u2064\ufeff\u202a-\u202e\u2066-\u2069\ufff9-\ufffb]")
 #: Doors through which agents come; people come through the others.
 _AGENT_DOOR: Final = "mcp"
 #: Doors that speak of If-Match, whose word for a stale base is 412 stale_base.
@@ -110,7 +114,16 @@ def clean_title(title: str) -> str:
 
 
 def check_new_title(title: str) -> None:
-    """``path_not_allowed`` for a title that belongs to a reserved file which the index need not know yet."""
+    """Refuse a title that no page has yet and none may be given.
+
+    ``path_not_allowed`` when it belongs to a reserved file, which the index need not know yet;
+    ``invalid_frontmatter`` when it can't be told from another by looking at it, or can't be seen at all.
+    """
+    if _DISGUISE.search(title) or not any(character.isprintable() and character.strip() for character in title):
+        sentence = "Take out the characters that can't be seen."
+        raise SynapseError(
+            ErrorCode.INVALID_FRONTMATTER, f"The title has to change. {sentence}", fields={"title": sentence}
+        )
     for path in (f"wiki/{title}.md", f"{title}.md"):
         if is_reserved(path) and (title in MADE_BY_CODE or current_vault().stat(path) is not None):
             check_place(path)
