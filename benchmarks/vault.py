@@ -26,9 +26,9 @@ TYPES = {"concepts": "concept", "entities": "entity", "sources": "source", "proj
 class Shape:
     """What the notes are like. Shares are of 1."""
 
-    words: tuple[int, int] = (360, 1_640)
-    links: tuple[int, int] = (3, 16)
-    broken: float = 0.02
+    words: tuple[int, int] = (300, 1_400)
+    links: tuple[int, int] = (3, 15)
+    broken: float = 0.015
     aliased: float = 0.2
     han_titles: float = 0.05
     same_case: float = 0.15
@@ -95,16 +95,17 @@ class Writer:
             left -= len(words)
             if targets:
                 words.insert(self.chance.randrange(len(words)), self._link(targets.pop()))
-            kind = self.chance.random()
-            if kind < 0.08:
-                yield "```\nskipped = '[[not a link]]'\n```"
-            elif kind < 0.2:
-                yield "- " + "\n- ".join(" ".join(words[at : at + 12]) for at in range(0, len(words), 12))
-            elif kind < 0.4:
-                yield f"## {' '.join(words[:3]).title() if '[[' not in ' '.join(words[:3]) else 'More'}"
-                yield " ".join(words) + "."
-            else:
-                yield " ".join(words) + f". #{self.vocabulary[self.chance.randrange(80)]}"
+            yield from self._block(words)
+
+    def _block(self, words: list[str]) -> Iterator[str]:
+        if self.chance.random() < 0.25:
+            yield f"## {' '.join(self.chance.choices(self.vocabulary, k=3)).title()}"
+        if self.chance.random() < 0.1:
+            yield "```python\nskipped = '[[not a link]]'\n```"
+        if self.chance.random() < 0.15:
+            fact = " ".join(self.chance.choices(self.vocabulary, k=10))
+            yield f"- {fact} #{self.vocabulary[self.chance.randrange(80)]}"
+        yield " ".join(words) + "."
 
     def _link(self, target: Note) -> str:
         if self.chance.random() < self.shape.broken:

@@ -192,7 +192,8 @@ class Link(models.Model):
             models.Index(fields=["state"], condition=Q(state="pending") | Q(state="broken"), name="link_open"),
             models.Index(fields=["source", "order"], name="link_source_order"),
             models.Index(fields=["name_key"], name="link_name_key"),
-            models.Index(fields=["text_key"], name="link_text_key"),
+            # Where the two keys are the same the index of the other one serves both: a third less to write for a link.
+            models.Index(fields=["text_key"], condition=~Q(text_key=F("name_key")), name="link_text_key"),
         ]
 
     def __str__(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from typing import Any, Final, TypeVar
 
@@ -62,6 +63,23 @@ def all_rows(statement: str) -> Iterator[tuple[Any, ...]]:
 def from_json(value: Any) -> Any:
     """The value of a JSON column as :func:`select` gives it: text on SQLite, read already on PostgreSQL."""
     return json.loads(value) if isinstance(value, str) else value
+
+
+@contextmanager
+def many_rows() -> Iterator[None]:
+    """For the length of the block, expect rows by the ten thousand: SQLite copies its log back less often.
+
+    The log grows to 64 MB at most; each page that many batches write again is then copied once.
+    """
+    if connection.vendor != "sqlite":
+        yield
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA wal_autocheckpoint = 16000")
+        try:
+            yield
+        finally:
+            cursor.execute("PRAGMA wal_autocheckpoint = 1000")
 
 
 def insert(model: type[models.Model], names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:

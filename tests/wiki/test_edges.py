@@ -10,7 +10,7 @@ import pytest
 
 from wiki.graph import recompute_edges, settle_edges
 from wiki.graph.settle import whole_graph
-from wiki.graph.weights import affinity, facts, weight
+from wiki.graph.weights import affinity, facts, neighbour_term, weight
 from wiki.models import Edge, Link, Page
 
 # --- the formula ---
@@ -41,17 +41,18 @@ def test_weight_adds_links_sources_common_neighbours_and_types() -> None:
     one = facts("entity", ["a", "b", " b ", ""])
     other = facts("concept", ["b", "c", ""])
     expected = 3 * 2 + 4 * 1 + 1.5 * (1 / math.log(2) + 1 / math.log(5)) + 1.2
-    assert weight(links=7, one=one, other=other, common_degrees=[5, 2]) == pytest.approx(expected)
+    terms = [neighbour_term(5), neighbour_term(2)]
+    assert weight(links=7, one=one, other=other, terms=terms) == pytest.approx(expected)
 
 
 def test_the_order_of_neighbours_changes_no_bit() -> None:
     chance = random.Random(1)
-    degrees = [chance.randint(2, 5_000) for _ in range(300)]
+    terms = [neighbour_term(chance.randint(2, 5_000)) for _ in range(300)]
     page = facts(None, [])
     found = set()
     for _ in range(20):
-        chance.shuffle(degrees)
-        found.add(weight(links=1, one=page, other=page, common_degrees=degrees))
+        chance.shuffle(terms)
+        found.add(weight(links=1, one=page, other=page, terms=terms))
     assert len(found) == 1
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from wiki.graph.weights import Facts, facts, weight
+from wiki.graph.weights import Facts, facts, neighbour_term, weight
 from wiki.models import Edge
 from wiki.rows import all_rows, chunks, from_json, index_lock, insert, select, update
 
@@ -169,8 +169,8 @@ def weigh(graph: Neighbours, links: dict[Pair, int]) -> Iterator[tuple[Pair, tup
     graph.load_degrees(page for pages in common.values() for page in pages)
     known = load_facts({page for ends in links for page in ends})
     for (a, b), count in links.items():
-        degrees = [graph.degree(page) for page in common[a, b]]
-        yield (a, b), (count, weight(links=count, one=known[a], other=known[b], common_degrees=degrees))
+        terms = [neighbour_term(graph.degree(page)) for page in common[a, b]]
+        yield (a, b), (count, weight(links=count, one=known[a], other=known[b], terms=terms))
 
 
 def write_changes(wanted: dict[Pair, tuple[int, float]], stored: dict[Pair, StoredEdge]) -> int:

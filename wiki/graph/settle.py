@@ -9,7 +9,7 @@ from typing import Final
 from django.db import transaction
 
 from wiki.graph.edges import Pair, StoredEdge, linked_pairs, load_facts, recompute_edges, write_changes
-from wiki.graph.weights import weight
+from wiki.graph.weights import neighbour_term, weight
 from wiki.models import Edge, Page, VaultState
 from wiki.rows import chunks, index_lock
 
@@ -78,19 +78,12 @@ def whole_graph() -> dict[Pair, tuple[int, float]]:
         neighbours[a].add(b)
         neighbours[b].add(a)
     known = load_facts(neighbours)
-    degree = {page: len(others) for page, others in neighbours.items()}
-    return {
-        (a, b): (
-            count,
-            weight(
-                links=count,
-                one=known[a],
-                other=known[b],
-                common_degrees=[degree[page] for page in neighbours[a] & neighbours[b]],
-            ),
-        )
-        for (a, b), count in links.items()
-    }
+    term = {page: neighbour_term(len(others)) if len(others) > 1 else 0.0 for page, others in neighbours.items()}
+    found: dict[Pair, tuple[int, float]] = {}
+    for (a, b), count in links.items():
+        terms = [term[page] for page in neighbours[a] & neighbours[b]]
+        found[a, b] = count, weight(links=count, one=known[a], other=known[b], terms=terms)
+    return found
 
 
 def _stored() -> Iterator[tuple[int, int, int, int, float]]:

@@ -6,7 +6,7 @@ made anew are equal.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import fsum, log
@@ -51,20 +51,20 @@ def affinity(one: str | None, other: str | None) -> float:
 
 
 @lru_cache(maxsize=65_536)
-def _term(degree: int) -> float:
+def neighbour_term(degree: int) -> float:
+    """What a common neighbour of that degree adds to Adamic-Adar; it has at least the two pages it is common to."""
     return 1.0 / log(degree)
 
 
-def adamic_adar(degrees: Iterable[int]) -> float:
-    """Σ 1 / ln degree over the common neighbours; each has at least the two pages it is common to."""
-    return fsum(_term(degree) for degree in degrees if degree > 1)
+def weight(*, links: int, one: Facts, other: Facts, terms: Sequence[float]) -> float:
+    """The weight of one edge with ``links`` resolved links, both ways together.
 
-
-def weight(*, links: int, one: Facts, other: Facts, common_degrees: Iterable[int]) -> float:
-    """The weight of one edge with ``links`` resolved links, both ways together."""
+    ``terms`` are the :func:`neighbour_term` of the common neighbours; their order does not matter, since fsum rounds
+    the exact sum.
+    """
     return (
         LINK_WEIGHT * min(links, MAX_LINKS)
         + SOURCE_WEIGHT * len(one.sources & other.sources)
-        + ADAMIC_ADAR_WEIGHT * adamic_adar(common_degrees)
+        + ADAMIC_ADAR_WEIGHT * (fsum(terms) if terms else 0.0)
         + TYPE_WEIGHT * affinity(one.type, other.type)
     )

@@ -3,6 +3,6 @@
 from wiki.search.answer import SearchAnswer, SearchHit
 from wiki.search.retrieval import search
 from wiki.search.rows import PageWords
-from wiki.search.words import index_words, remove_words
+from wiki.search.words import index_words, many_pages, remove_words
 
-__all__ = ["PageWords", "SearchAnswer", "SearchHit", "index_words", "remove_words", "search"]
+__all__ = ["PageWords", "SearchAnswer", "SearchHit", "index_words", "many_pages", "remove_words", "search"]

@@ -113,10 +113,10 @@ def symbol_names(text: str) -> list[str]:
 
 
 def _sharp(text: str) -> bool:
-    """Whether some # follows a letter, as in C#; a search in C, since every heading has a #."""
+    """Whether some # ends a word, as in C# and not in [[page#part]]; a search in C, since every heading has a #."""
     at = text.find("#")
     while at >= 0:
-        if at and text[at - 1].isalpha():
+        if at and text[at - 1].isalpha() and not text[at + 1 : at + 2].isalnum():
             return True
         at = text.find("#", at + 1)
     return False

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
@@ -29,3 +30,17 @@ def remove_words(pks: Iterable[int]) -> None:
     keys = list(pks)
     if keys:
         engine().remove(keys)
+
+
+@contextmanager
+def many_pages() -> Iterator[None]:
+    """For the length of the block, expect pages by the thousand: put off work that each batch would repeat."""
+    prepare, restore = getattr(engine(), "MANY_PAGES", ("", ""))
+    with connection.cursor() as cursor:
+        if prepare:
+            cursor.execute(prepare)
+        try:
+            yield
+        finally:
+            if restore:
+                cursor.execute(restore)

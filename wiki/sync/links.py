@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import F, Q
 
 from vault.links import Targets, resolve
 from wiki.binding import data_version
@@ -48,7 +48,9 @@ class StaleNames:
         for chunk in chunks(sorted(self.names)):
             yield Link.objects.filter(name_key__in=chunk).order_by()
         for chunk in chunks(sorted(self.texts)):
-            yield Link.objects.filter(text_key__in=chunk).order_by()
+            # two questions, since the index of text_key leaves out links whose keys are the same
+            yield Link.objects.filter(name_key__in=chunk, text_key=F("name_key")).order_by()
+            yield Link.objects.filter(text_key__in=chunk).exclude(text_key=F("name_key")).order_by()
 
 
 class WaitingLink(NamedTuple):

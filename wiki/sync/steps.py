@@ -13,7 +13,8 @@ from vault.root import Vault
 from wiki.binding import begin_scan_rows, data_version, finish_scan_rows, scan_was_cut_short
 from wiki.graph import settle_edges
 from wiki.models import Link, LinkState, Page
-from wiki.rows import chunks, index_lock
+from wiki.rows import chunks, index_lock, many_rows
+from wiki.search import many_pages
 from wiki.sync.apply import Applied, remove_pages, touch_pages, write_pages
 from wiki.sync.diff import Found, Seen, compare, is_doubtful
 from wiki.sync.files import FileLook, look, remove_files, write_files
@@ -28,6 +29,8 @@ Progress = Callable[[str, int, int], None]
 
 #: Files other than pages of one transaction: ≤ 100 ms on SQLite.
 FILES_AT_ONCE: Final = 500
+#: From this number of pages on the database is told to expect many.
+MANY: Final = 1_000
 
 
 class ScanRun:
@@ -76,7 +79,8 @@ class ScanRun:
         self._remove(work)
         self._write_files(work.files)
         self._write_moves(work.moves)
-        self._write_pages(work.pages)
+        with _prepared_for(len(work.pages)):
+            self._write_pages(work.pages)
         self._finish()
 
     def _count(self, work: Work) -> None:
@@ -232,6 +236,15 @@ class ScanRun:
         with transaction.atomic():
             touch_pages([change for change in self._rested if _is_still(change)])
             self.report.data_version = finish_scan_rows(self.report.as_dict())
+
+
+@contextmanager
+def _prepared_for(pages: int) -> Iterator[None]:
+    if pages < MANY:
+        yield
+        return
+    with many_rows(), many_pages():
+        yield
 
 
 def _is_changed(change: Change, known: KnownPage) -> bool:

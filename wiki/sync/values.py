@@ -61,6 +61,7 @@ LINK_FIELDS: Final = (
     "target_path",
     "target",
 )
+_PENDING: Final = LinkState.PENDING.value
 #: The part of LINK_FIELDS that the file says; the rest follows from the vault.
 WRITTEN: Final = 7
 
@@ -144,7 +145,7 @@ def _link_rows(path: str, parsed: ParsedPage) -> Iterator[tuple[Any, ...]]:
             link.property,
             names[:MAX_KEY],
             texts[:MAX_KEY],
-            LinkState.PENDING.value,
+            _PENDING,
             None,
             None,
         )
