@@ -106,7 +106,7 @@ def test_edges_kept_up_to_date_equal_edges_made_anew(seed: int) -> None:
     types = ["entity", "concept", "source", None]
     pages = [make_page(number, type=chance.choice(types)) for number in range(14)]
     for _ in range(40):
-        changed = set()
+        changed, facts_of = set(), set()
         for _ in range(chance.randint(1, 3)):
             page = chance.choice(pages)
             act = chance.random()
@@ -120,11 +120,12 @@ def test_edges_kept_up_to_date_equal_edges_made_anew(seed: int) -> None:
                 page.sources = [f"s{chance.randrange(3)}"]
                 page.type = chance.choice(types)
                 page.save()
+                facts_of.add(page.pk)
             else:
                 page.reserved = not page.reserved
                 page.save()
             changed.add(page.pk)
-        recompute_edges(changed)
+        recompute_edges(changed, facts_of=facts_of if chance.random() < 0.7 else None)
         assert stored() == whole_graph()
 
 

@@ -94,12 +94,12 @@ class Neighbours:
         return self._degrees[page] if loaded is None else len(loaded)
 
 
-def recompute_edges(page_ids: Collection[int]) -> int:
+def recompute_edges(page_ids: Collection[int], *, facts_of: Collection[int] | None = None) -> int:
     """Bring the edges up to date after these pages changed; returns how many rows that wrote.
 
     A page changed when its links lead elsewhere, or its type, its sources, or whether it is in the graph
-    (neither deleted nor reserved). The targets of its links need not be named. Call it inside the transaction
-    of that change.
+    (neither deleted nor reserved). The targets of its links need not be named. ``facts_of`` are those of the pages
+    whose type or sources may have changed; without it, all. Call it inside the transaction of that change.
     """
     changed = set(page_ids)
     if not changed:
@@ -110,11 +110,16 @@ def recompute_edges(page_ids: Collection[int]) -> int:
     graph.load(changed)
     stored = {ends: edge for ends, edge in graph.edges.items() if ends[0] in changed or ends[1] in changed}
     added, removed = wanted.keys() - stored.keys(), stored.keys() - wanted.keys()
-    touched = _around(graph, added, removed)
-    graph.load({page for ends in [*wanted, *touched] for page in ends})
+    links = {ends: graph.edges[ends].links for ends in _around(graph, added, removed)}
+    facts_changed = changed if facts_of is None else set(facts_of)
+    for ends, count in wanted.items():
+        old = stored.get(ends)
+        if old is None or old.links != count or ends in links or not facts_changed.isdisjoint(ends):
+            links[ends] = count
+    graph.load({page for ends in links for page in ends})
     graph.change(added, removed)
-    links = {**{ends: graph.edges[ends].links for ends in touched}, **wanted}
-    return write_changes(dict(weigh(graph, links)), {**{e: graph.edges[e] for e in touched}, **stored})
+    kept = {ends: graph.edges[ends] for ends in [*links, *removed] if ends in graph.edges}
+    return write_changes(dict(weigh(graph, links)), kept)
 
 
 def _around(graph: Neighbours, added: Collection[Pair], removed: Collection[Pair]) -> set[Pair]:

@@ -56,12 +56,14 @@ class Applied:
     """What writing some pages did.
 
     ``pks`` by page id. ``stale`` are the names that came or went, ``dirty`` pages whose edges are to be computed
-    again, ``left`` paths that were not written because a service wrote that page meanwhile.
+    again, ``facts`` those among them whose own row weighs otherwise now, ``left`` paths that were not written
+    because a service wrote that page meanwhile.
     """
 
     pks: dict[UUID, int] = field(default_factory=dict)
     stale: StaleNames = field(default_factory=StaleNames)
     dirty: set[int] = field(default_factory=set)
+    facts: set[int] = field(default_factory=set)
     left: list[str] = field(default_factory=list)
 
 
@@ -102,7 +104,8 @@ def write_pages(changes: Sequence[Change], *, conditional: bool = True) -> Appli
         applied.pks[row.change.uid] = row.pk
         _note_names(row, aliases.get(row.pk, []), applied.stale)
         if row.before and _facts(row.before) != _facts(row):
-            applied.dirty.add(row.pk)
+            applied.facts.add(row.pk)
+    applied.dirty |= applied.facts
     _write_names(rows, aliases)
     _write_links(rows, links, applied.dirty)
     # Reserved pages are in no search, and the catalog of a large vault is long and often written.

@@ -62,7 +62,7 @@ def _evict(path: str, page_id: UUID) -> None:
 def _settle(pk: int, applied: Applied) -> None:
     changed = applied.dirty | resolve_stale(pk, applied.stale)
     if len(changed) <= EDGES_AT_ONCE:
-        recompute_edges(changed)
+        recompute_edges(changed, facts_of=applied.facts)
     else:
         _defer(changed)
 
