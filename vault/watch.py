@@ -29,6 +29,8 @@ _ROOT_RETRY_SECONDS: Final = 0.5
 # A pass over all files finds what the kernel did not tell: a full queue, a network drive, no notifier at all.
 _HEAL_SECONDS: Final = 60.0
 _POLL_SECONDS: Final = 2.0
+# One end of what may be a move waits this long for the other to be still.
+_MOVE_SECONDS: Final = 2.0
 _LARGEST_SHARE: Final = 50  # a pass may take at most this part (1/n) of the time
 
 Signature = tuple[int, int, int]  # size, mtime and inode
@@ -79,9 +81,9 @@ class Tracker:
 
     def take(self, now: float) -> set[str]:
         """The paths that have been still for the settle time. Each change is given out once."""
-        due = [path for path, (_, since) in self._pending.items() if now - since >= self._settle]
+        due = {path for path, (_, since) in self._pending.items() if now - since >= self._settle}
         ready = set()
-        for path in due:
+        for path in due - self._ends_of_moves(due, now):
             noted, _ = self._pending[path]
             signature = self._signature(path)
             if signature != noted:
@@ -94,6 +96,18 @@ class Tracker:
                 continue  # came and went before anybody heard of it
             ready.add(path)
         return ready
+
+    def _ends_of_moves(self, due: set[str], now: float) -> set[str]:
+        """Paths that came and paths that went, while some of them are not due: they may be a file that was moved.
+
+        Given out one after the other they would be a deletion and a file that nobody knows.
+        """
+        gone = {path for path, (signature, _) in self._pending.items() if signature is None and path in self._known}
+        came = {path for path, (signature, _) in self._pending.items() if signature and path not in self._known}
+        if not gone or not came or gone | came <= due:
+            return set()
+        waited = now - min(self._pending[path][1] for path in gone)
+        return gone | came if waited < self._settle + _MOVE_SECONDS else set()
 
     def _note(self, path: str, signature: Signature | None, now: float) -> None:
         self._pending[path] = (signature, now)

@@ -52,6 +52,36 @@ def tracker(folder: Folder) -> Tracker:
     return made
 
 
+def test_both_ends_of_a_move_are_given_together(folder: Folder, tracker: Tracker) -> None:
+    (folder.root / "a.md").rename(folder.root / "z.md")
+    tracker.touch(["a.md", "z.md"], 10.0)
+    folder.write("z.md", "written on")
+    tracker.touch(["z.md"], 10.8)
+    assert tracker.take(11.5) == set()
+    assert tracker.take(11.8) == {"a.md", "z.md"}
+
+
+def test_a_file_that_came_before_the_other_went_waits_for_it(folder: Folder, tracker: Tracker) -> None:
+    folder.write("z.md")
+    tracker.touch(["z.md"], 10.0)
+    (folder.root / "a.md").unlink()
+    tracker.touch(["a.md"], 10.5)
+    assert tracker.take(11.2) == set()
+    assert tracker.take(11.5) == {"a.md", "z.md"}
+
+
+def test_a_file_that_is_written_for_long_does_not_keep_a_deletion_back(folder: Folder, tracker: Tracker) -> None:
+    (folder.root / "a.md").unlink()
+    tracker.touch(["a.md"], 10.0)
+    given = {}
+    for tenth in range(60):
+        now = 10.0 + tenth / 10
+        folder.write("z.md", "x" * tenth)
+        tracker.touch(["z.md"], now)
+        given |= dict.fromkeys(tracker.take(now), now)
+    assert list(given) == ["a.md"] and 13.0 <= given["a.md"] < 13.2
+
+
 def test_a_changed_file_is_given_once_after_it_was_still(folder: Folder, tracker: Tracker) -> None:
     folder.write("a.md", "changed")
     tracker.touch(["a.md"], 10.0)

@@ -251,3 +251,29 @@ class TestOnDisk:
         take({"wiki/a.md"})
         assert Page.objects.live().get(path="wiki/a.md").pk == row.pk
         assert Link.objects.get().target_id == row.pk
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("told", [["wiki/a.md"], ["wiki/b.md"], ["wiki/a.md", "wiki/b.md"]])
+def test_one_end_of_a_rename_leads_to_the_other(vault_folder: VaultFolder, told: list[str]) -> None:
+    vault_folder.write("wiki/a.md", "one")
+    vault_folder.write("wiki/c.md", "[[a]]")
+    scan()
+    before = Page.objects.get(path="wiki/a.md").uid
+    (vault_folder.root / "wiki/a.md").rename(vault_folder.root / "wiki/b.md")
+    with (vault_folder.root / "wiki/b.md").open("a") as file:
+        file.write(" and edited at once")
+    assert sync_paths(told).moved == 1
+    assert Page.objects.live().get(path="wiki/b.md").uid == before
+
+
+@pytest.mark.django_db
+def test_a_page_put_in_the_place_of_another_leaves_that_one_its_id(vault_folder: VaultFolder) -> None:
+    for name in ("a", "b"):
+        vault_folder.write(f"wiki/{name}.md", f"this is {name}")
+    scan()
+    stays = Page.objects.get(path="wiki/b.md").uid
+    (vault_folder.root / "wiki/a.md").rename(vault_folder.root / "wiki/b.md")
+    sync_paths(["wiki/a.md"])
+    [page] = Page.objects.live()
+    assert (page.path, page.uid) == ("wiki/b.md", stays)

@@ -17,7 +17,7 @@ from vault.root import Skipped, Vault, WalkEntry
 from wiki.binding import check_binding, data_version
 from wiki.models import File, Link, LinkState, Page, VaultState
 from wiki.signals import rescan_finished
-from wiki.sync.diff import Found, Seen, merge
+from wiki.sync.diff import INODE_MASK, Found, Seen, merge
 from wiki.sync.known import Known, load_known
 from wiki.sync.report import ScanReport
 from wiki.sync.steps import ScanRun
@@ -67,7 +67,8 @@ def sync_paths(paths: Iterable[str], *, allow_deletions: bool = False) -> ScanRe
     """Bring the index up to date with these files alone: changed, new or gone, and moves among them.
 
     Vault-relative paths; others than files (hidden, excluded, folders) are passed over. A page whose file has gone
-    to one of the paths is looked at too. Waits for a scan that is at work. Otherwise as :func:`scan`.
+    to one of the paths is looked at too, and so is the place where the file of one that is gone is now. Waits for a
+    scan that is at work. Otherwise as :func:`scan`.
     """
     started = time.monotonic()
     report = ScanReport()
@@ -82,6 +83,7 @@ def sync_paths(paths: Iterable[str], *, allow_deletions: bool = False) -> ScanRe
                 known = load_known(named)
                 found = _look_at(vault, named)
                 _add_origins(vault, known, found)
+                _add_destinations(vault, known, found)
                 run = ScanRun(vault, report, allow_deletions=allow_deletions, partial=True)
                 run.go(known, found)
     return _finished(report, started)
@@ -170,6 +172,22 @@ def _add_origins(vault: Vault, known: Known, found: Found) -> None:
     if origins:
         known.pages.update(load_known(origins).pages)
         found.pages.update(_look_at(vault, origins).pages)
+
+
+def _add_destinations(vault: Vault, known: Known, found: Found) -> None:
+    """Look for the files of pages that are gone from their paths: renamed ones are known by their inodes.
+
+    Their new paths were perhaps not named: they are still being saved, or nobody has told of them yet.
+    """
+    gone = {page.inode for path, page in known.pages.items() if path not in found.pages and not found.hides(path)}
+    gone -= {seen.inode for seen in found.pages.values()} | {0}
+    if not gone:
+        return
+    entries = [entry for entry in vault.walk() if isinstance(entry, WalkEntry) and entry.inode & INODE_MASK in gone]
+    places = {entry.path for entry in entries if classify(entry.path) == "page"}
+    if places:
+        known.pages.update(load_known(places).pages)
+        found.pages.update(merge(entries).pages)
 
 
 def _finished(report: ScanReport, started: float) -> ScanReport:
