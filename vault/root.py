@@ -209,6 +209,8 @@ class Vault:
                 root = stack.enter_context(self._open_root())
                 folder = stack.enter_context(folder_beneath(root, above, create=create, mechanism=self._mechanism))
             except OSError as error:
+                if create and error.errno == errno.ENOTDIR:
+                    raise _file_in_the_way() from None
                 raise refusal(error) from None
             yield folder, name
 
@@ -335,6 +337,13 @@ def _named(names: list[str], wanted: str) -> str | None:
     form = unicodedata.normalize("NFC", wanted)
     twins = [name for name in names if unicodedata.normalize("NFC", name) == form]
     return form if form in twins else min(twins, default=None)
+
+
+def _file_in_the_way() -> SynapseError:
+    return SynapseError(
+        ErrorCode.PATH_NOT_ALLOWED,
+        "A file stands where a folder on this path belongs. Move it away, or choose another path.",
+    )
 
 
 def _no_state_folder() -> SynapseError:

@@ -293,3 +293,35 @@ def test_a_title_that_looks_like_another_or_like_nothing(
 )
 def test_a_title_with_marks_that_its_script_needs(vault_folder: VaultFolder, claude: Writer, title: str) -> None:
     assert claude.write(title).page.uid == page_by_title(title).uid
+
+
+def test_a_file_in_the_place_of_a_folder(vault_folder: VaultFolder, claude: Writer) -> None:
+    vault_folder.write("wiki/concepts", "not a folder")
+    with refused(ErrorCode.PATH_NOT_ALLOWED) as caught:
+        claude.write("Ada")
+    assert "file stands" in caught.value.message
+    assert vault_folder.read("wiki/concepts") == b"not a folder"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_page_deleted_behind_the_indexs_back_is_made_anew(vault_folder: VaultFolder, claude: Writer) -> None:
+    first = claude.write("Ada", "One.\n").page
+    (vault_folder.root / first.path).unlink()
+    again = claude.write("Ada", "Two.\n")
+    assert again.created and again.page.path == first.path
+    (vault_folder.root / first.path).unlink()
+    with refused(ErrorCode.CONFLICT):
+        claude.write("Ada", "Three.\n", base_hash=again.content_hash)
+    assert "wiki/concepts/ada.md" not in vault_folder.files()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_page_renamed_behind_the_indexs_back_is_changed_where_it_is(
+    vault_folder: VaultFolder, claude: Writer
+) -> None:
+    first = claude.write("Ada", "One.\n").page
+    (vault_folder.root / first.path).rename(vault_folder.root / "wiki/concepts/countess.md")
+    again = claude.write("Ada", "Two.\n")
+    assert (again.created, again.page.uid, again.page.path) == (False, first.uid, "wiki/concepts/countess.md")
+    assert vault_folder.read("wiki/concepts/countess.md").endswith(b"Two.\n")
+    assert "wiki/concepts/ada.md" not in vault_folder.files()

@@ -17,6 +17,7 @@ from vault.errors import ErrorCode, SynapseError
 from vault.frontmatter import check_characters, compose, split, validate
 from vault.history import Author
 from vault.paths import check_writable_name
+from wiki import sync
 from wiki.models import Page
 from wiki.services import rules
 from wiki.services.filing import LOCK_SECONDS, Held, check_may_change, held, or_composed, replace
@@ -26,6 +27,7 @@ from wiki.services.naming import free_path, taken_by, titled_page
 from wiki.services.normalise import Normaliser
 from wiki.services.notices import remote_content
 from wiki.services.recording import Change, PageWritten, record_bytes
+from wiki.services.rescan import scan_is_running
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,16 @@ def write_page(
     page = titled_page(title, path)
     given = _given(title, content, frontmatter, origin_source=origin_source, sources_replace=sources_replace, page=page)
     if page is not None:
-        return _change(page, given, base_hash, author)
+        try:
+            return _change(page, given, base_hash, author)
+        except SynapseError as error:
+            if error.code is not ErrorCode.PAGE_NOT_FOUND or scan_is_running():
+                raise
+        # Deleted or renamed by somebody whom the index has not noticed yet: look, and find the page again.
+        sync.sync_paths([page.path])
+        page = titled_page(title, path)
+        if page is not None:
+            return _change(page, given, base_hash, author)
     return _create(given, base_hash, path, author)
 
 
