@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from wiki.graph.weights import Facts, facts, neighbour_term, weight
 from wiki.models import Edge
@@ -34,6 +34,9 @@ _LINKS_AT: Final = (
     f"{_LINKS} AND link.source_id IN {{items}}{_GROUP} UNION ALL {_LINKS} AND link.target_id IN {{items}}{_GROUP}"
 )
 
+#: So many page numbers are written into one statement.
+FEW: Final = 2_000
+
 
 @dataclass(slots=True)
 class StoredEdge:
@@ -51,22 +54,24 @@ def pair(one: int, other: int) -> Pair:
 
 @dataclass(slots=True)
 class Neighbours:
-    """Neighbours of pages, loaded when asked for; ``edges`` are the rows seen on the way."""
+    """Neighbours of pages, loaded when asked for; ``edges`` are rows that may have to be written."""
 
     of: dict[int, set[int]] = field(default_factory=dict)
     edges: dict[Pair, StoredEdge] = field(default_factory=dict)
     _degrees: dict[int, int] = field(default_factory=dict)
 
-    def load(self, pages: Iterable[int]) -> None:
-        """Have the neighbours of these pages."""
+    def load(self, pages: Iterable[int], *, edges: bool = False) -> None:
+        """Have the neighbours of these pages, and with ``edges`` the rows that say so."""
         missing = {page for page in pages if page not in self.of}
-        self.of.update((page, set()) for page in missing)
+        of = self.of
+        of.update((page, set()) for page in missing)
         for pk, a, b, links, stored in select(_INCIDENT, missing):
-            self.edges[a, b] = StoredEdge(pk, links, stored)
             if a in missing:
-                self.of[a].add(b)
+                of[a].add(b)
             if b in missing:
-                self.of[b].add(a)
+                of[b].add(a)
+            if edges:
+                self.edges[a, b] = StoredEdge(pk, links, stored)
 
     def change(self, added: Iterable[Pair], removed: Iterable[Pair]) -> None:
         """Take over changes that the rows don't have yet, as far as their ends are loaded."""
@@ -107,8 +112,8 @@ def recompute_edges(page_ids: Collection[int], *, facts_of: Collection[int] | No
     index_lock()
     wanted = linked_pairs(changed)
     graph = Neighbours()
-    graph.load(changed)
-    stored = {ends: edge for ends, edge in graph.edges.items() if ends[0] in changed or ends[1] in changed}
+    graph.load(changed, edges=True)
+    stored = dict(graph.edges)
     added, removed = wanted.keys() - stored.keys(), stored.keys() - wanted.keys()
     links = {ends: graph.edges[ends].links for ends in _around(graph, added, removed)}
     facts_changed = changed if facts_of is None else set(facts_of)
@@ -138,11 +143,19 @@ def _around(graph: Neighbours, added: Collection[Pair], removed: Collection[Pair
         for neighbour in neighbours:
             pivots_of[neighbour].add(pivot)
     found: set[Pair] = set()
-    for pk, a, b, links, stored in select(_FROM, pivots_of):
+    for pk, a, b, links, stored in _within(pivots_of):
         if b in pivots_of and not pivots_of[a].isdisjoint(pivots_of[b]) and (a, b) not in removed:
             graph.edges[a, b] = StoredEdge(pk, links, stored)
             found.add((a, b))
     return found
+
+
+def _within(pages: Collection[int]) -> Iterator[tuple[Any, ...]]:
+    """The edges that begin at one of the pages; of few pages, only those that also end at one."""
+    if len(pages) > FEW:
+        return select(_FROM, pages)
+    # The plus keeps SQLite from looking up each pair: it walks the rows of one end and checks the other.
+    return select(f"{_FROM} AND +b_id IN ({', '.join(map(str, pages))})" if pages else _FROM, pages)
 
 
 def linked_pairs(pages: Collection[int] | None = None) -> dict[Pair, int]:

@@ -40,7 +40,7 @@ class Facts:
 
 def facts(page_type: str | None, sources: Sequence[object]) -> Facts:
     """Facts of a page from its row; blank sources don't count, and the same source twice counts once."""
-    return Facts(page_type, frozenset(name for source in sources if (name := str(source).strip())))
+    return Facts(page_type, frozenset([name for source in sources if (name := str(source).strip())]))
 
 
 def affinity(one: str | None, other: str | None) -> float:
