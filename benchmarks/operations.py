@@ -68,7 +68,7 @@ def _reads(chance: random.Random, notes: list[Note]) -> list[Row]:
     return [
         _timed("get_page", 3, [lambda t=title: page_content(page_by_title(t)) for title in titles]),  # type: ignore[misc]
         _timed("neighbourhood, depth 1", 5, [lambda p=page: neighborhood(p, depth=1) for page in pages]),  # type: ignore[misc]
-        _timed("neighbourhood, depth 2", 5, [lambda p=page: neighborhood(p, depth=2) for page in pages]),  # type: ignore[misc]
+        _timed("neighbourhood, depth 2", 10, [lambda p=page: neighborhood(p, depth=2) for page in pages]),  # type: ignore[misc]
     ]
 
 
