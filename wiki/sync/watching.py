@@ -10,7 +10,7 @@ from functools import partial
 from typing import Final
 
 from django.conf import settings
-from django.db import DatabaseError, close_old_connections, connection
+from django.db import close_old_connections, connection
 
 from vault.current import current_vault
 from vault.errors import SynapseError
@@ -26,6 +26,8 @@ SAFETY_SECONDS: Final = 300.0
 RETRY_SECONDS: Final = 5.0
 #: With more news than this one look at the whole vault is the cheaper way.
 MANY: Final = 2_000
+#: How often the loop looks whether it is to stop, when there is no news.
+BEAT_SECONDS: Final = 0.3
 WATCH_LOCK: Final = "watch"
 STAND_IN_SECONDS: Final = 5.0
 
@@ -45,7 +47,7 @@ def watch_vault(
     due = 0.0
     while not stop.is_set():
         now = time.monotonic()
-        paths = feed.take(min(max(0.0, due - now), 1.0)) if due > now else feed.take(0.0)
+        paths = feed.take(min(max(0.0, due - now), BEAT_SECONDS))
         close_old_connections()
         if now >= due or len(paths) > MANY:
             report = _attempt(scan)
@@ -115,7 +117,7 @@ class _Feed(threading.Thread):
 def _attempt(work: Callable[[], ScanReport]) -> ScanReport | None:
     try:
         return work()
-    except (SynapseError, DatabaseError) as error:
+    except Exception as error:  # noqa: BLE001 - whatever it was, the next pass makes it good; the thread must live
         reason = error.code.value if isinstance(error, SynapseError) else type(error).__name__
         logger.warning("changes of the vault could not be taken in; they are tried again", extra={"reason": reason})
         return None
