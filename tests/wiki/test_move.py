@@ -124,6 +124,7 @@ def test_a_preview_writes_nothing(vault_folder: VaultFolder, claude: Writer, ali
             "../x.md",
             "/x.md",
             "raw/x.md",
+            "Raw/sources/x.md",
             "wiki/x.txt",
             "wiki/CLAUDE.md",
             "wiki/index.md",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from typing import Any
+from uuid import uuid5
 
 from vault import drafts as kept
 from vault.current import current_vault
@@ -27,7 +28,7 @@ def draft_text(*, draft_id: str) -> dict[str, Any]:
 
 
 def draft_apply(*, draft_id: str, base_hash: str | None = None, author: Author) -> PageWritten:
-    """Write a draft over its page as it is, and drop it.
+    """Write a draft over its page as it is, wherever that is by now, and drop it.
 
     ``base_hash`` is the version of the page that whoever decides has seen; without it the page must still be the
     version that the draft was made from. Raises ``not_found``, ``page_not_found``, ``base_required``, ``conflict`` or
@@ -36,7 +37,7 @@ def draft_apply(*, draft_id: str, base_hash: str | None = None, author: Author) 
     rules.check_writes_allowed()
     vault = current_vault()
     draft, data = kept.read_draft(vault, draft_id)
-    page = Page.objects.live().filter(path=draft.path).first()
+    page = Page.objects.live().filter(path=draft.path).first() or _moved_from(draft.path)
     if page is None:
         raise SynapseError(
             ErrorCode.PAGE_NOT_FOUND,
@@ -49,6 +50,13 @@ def draft_apply(*, draft_id: str, base_hash: str | None = None, author: Author) 
         written = replace(now, data, author=author, detail={"draft": draft_id})
     kept.drop_draft(vault, draft_id)
     return written
+
+
+def _moved_from(path: str) -> Page | None:
+    """The page that was at a path where there is none now, if it lives on elsewhere."""
+    vault = current_vault()
+    uid = vault.ids.id_at(path) or uuid5(vault.id, path)
+    return Page.objects.live().filter(uid=uid).first()
 
 
 def draft_drop(*, draft_id: str) -> None:

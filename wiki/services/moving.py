@@ -125,7 +125,8 @@ def _check_title(title: str) -> str:
 
 def _check_target(path: str, author: Author) -> None:
     check_writable_name(path)
-    if is_reserved(path) or classify(path, current_vault().exclude) != "page":
+    in_raw = path.split("/", 1)[0].casefold() == "raw"  # `Raw/` is another folder here, and the same one elsewhere
+    if in_raw or is_reserved(path) or classify(path, current_vault().exclude) != "page":
         raise SynapseError(
             ErrorCode.PATH_NOT_ALLOWED, "A page can't be moved there. Give a path outside raw/ that no rule keeps."
         )
