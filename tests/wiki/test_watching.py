@@ -1,130 +1,63 @@
-"""The loop that keeps the index up to date: what it scans, what it takes in, and that nothing it is told is lost."""
+"""Who watches: a server always, a process that serves one agent only while nobody else does."""
 
 from __future__ import annotations
 
-import json
-import signal
-import subprocess
-import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
-from django.db import OperationalError
 
-from benchmarks.scan import ROOT, own_place, run
 from tests.conftest import VaultFolder
-from wiki.sync import ScanReport, watch_vault
-from wiki.sync import watching as sync_watching
-
-
-class Passes:
-    """Stands for the index: notes what it is asked to take in, and can fail."""
-
-    def __init__(self) -> None:
-        self.scans = 0
-        self.paths: list[str] = []
-        self.failures = 0
-
-    def scan(self) -> ScanReport:
-        self.scans += 1
-        self._fail()
-        return ScanReport(added=1)
-
-    def sync_paths(self, paths: set[str]) -> ScanReport:
-        self._fail()
-        self.paths += sorted(paths)
-        return ScanReport(changed=len(paths))
-
-    def _fail(self) -> None:
-        if self.failures:
-            self.failures -= 1
-            raise OperationalError
+from vault.current import current_vault
+from wiki.sync import watching
 
 
 @pytest.fixture
-def passes(monkeypatch: pytest.MonkeyPatch) -> Passes:
-    made = Passes()
-    monkeypatch.setattr(sync_watching, "scan", made.scan)
-    monkeypatch.setattr(sync_watching, "sync_paths", made.sync_paths)
-    monkeypatch.setattr(sync_watching, "RETRY_SECONDS", 0.1)
-    monkeypatch.setattr(sync_watching, "close_old_connections", lambda: None)
-    return made
+def watched(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Set once a thread has begun to watch; real watching is left out."""
+    begun = threading.Event()
+
+    def watch_vault(*, stop: threading.Event) -> None:
+        begun.set()
+        stop.wait(5)
+
+    monkeypatch.setattr(watching, "watch_vault", watch_vault)
+    monkeypatch.setattr(watching, "STAND_IN_SECONDS", 0.02)
+    return begun
 
 
-@pytest.fixture
-def watching(vault_folder: VaultFolder, passes: Passes, settings) -> Iterator[Callable[..., list[ScanReport]]]:  # type: ignore[no-untyped-def]
-    """Start the loop; ends it with the test."""
-    settings.SYNAPSE_SETTLE_SECONDS = 0.05
-    stop = threading.Event()
-    threads: list[threading.Thread] = []
-
-    def start(**options: float) -> list[ScanReport]:
-        heard: list[ScanReport] = []
-        threads.append(
-            threading.Thread(target=watch_vault, kwargs={"stop": stop, "heard": heard.append, **options}, daemon=True)
-        )
-        threads[0].start()
-        until(lambda: passes.scans > 0)
-        return heard
-
-    yield start
-    stop.set()
-    threads[0].join(10)
-    assert not threads[0].is_alive()
-
-
-def until(reached: Callable[[], bool], seconds: float = 15.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not reached():
-        assert time.monotonic() < deadline, "it did not come to that in time"
-        time.sleep(0.01)
-
-
-def test_it_scans_first_and_then_takes_in_what_changes(vault_folder: VaultFolder, passes: Passes, watching) -> None:  # type: ignore[no-untyped-def]
-    heard = watching()
-    vault_folder.write("wiki/a.md", "text")
-    until(lambda: "wiki/a.md" in passes.paths)
-    (vault_folder.root / "wiki/a.md").unlink()
-    until(lambda: passes.paths.count("wiki/a.md") == 2)
-    assert passes.scans == 1
-    assert [report.differences for report in heard][:2] == [1, 1]
-
-
-def test_news_that_could_not_be_taken_in_is_made_good_by_a_scan(
-    vault_folder: VaultFolder,
-    passes: Passes,
-    watching,  # type: ignore[no-untyped-def]
+def test_a_stand_in_waits_for_the_other_to_end_and_takes_over(
+    vault_folder: VaultFolder, watched: threading.Event
 ) -> None:
-    watching()
-    passes.failures = 1
-    vault_folder.write("wiki/a.md", "text")
-    until(lambda: passes.scans == 2)
+    stop = threading.Event()
+    stand_in = watching.WatchThread(stop, stand_in=True)
+    with current_vault().try_lock(watching.WATCH_LOCK) as ours:
+        assert ours
+        stand_in.start()
+        assert not watched.wait(0.15)
+    assert watched.wait(2)
+    stop.set()
+    stand_in.join(2)
+    assert not stand_in.is_alive()
 
 
-def test_a_scan_that_failed_is_tried_again(passes: Passes, watching) -> None:  # type: ignore[no-untyped-def]
-    passes.failures = 2
-    watching()
-    until(lambda: passes.scans == 3)
+def test_a_server_watches_even_if_another_process_does(vault_folder: VaultFolder, watched: threading.Event) -> None:
+    stop = threading.Event()
+    server = watching.WatchThread(stop)
+    with current_vault().try_lock(watching.WATCH_LOCK):
+        server.start()
+        assert watched.wait(2)
+    stop.set()
+    server.join(2)
 
 
-def test_it_looks_at_everything_now_and_then(passes: Passes, watching) -> None:  # type: ignore[no-untyped-def]
-    watching(safety_seconds=0.05)
-    until(lambda: passes.scans >= 4)
-
-
-@pytest.mark.slow
-def test_the_command_watches_until_it_is_ended() -> None:
-    with own_place() as environment:
-        run(environment, "manage.py", "init_vault")
-        command = [sys.executable, "manage.py", "rescan", "--watch", "--json"]
-        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
-        assert process.stdout is not None
-        first = json.loads(process.stdout.readline())
-        Path(environment["SYNAPSE_VAULT"], "wiki", "new.md").write_text("text")
-        second = json.loads(process.stdout.readline())
-        assert (second["added"], second["pages"]) == (1, first["pages"] + 1)
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=10) == 0
+def test_a_watcher_keeps_stand_ins_waiting(vault_folder: VaultFolder, watched: threading.Event) -> None:
+    stop = threading.Event()
+    server = watching.WatchThread(stop)
+    server.start()
+    assert watched.wait(2)
+    with current_vault().try_lock(watching.WATCH_LOCK) as ours:
+        assert not ours
+    stop.set()
+    server.join(2)
+    with current_vault().try_lock(watching.WATCH_LOCK) as ours:
+        assert ours
