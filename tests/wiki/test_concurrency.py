@@ -1,13 +1,18 @@
-"""P25: writers and scans at once, in processes of their own, leave the index that the files make."""
+"""Processes that work at once, or are killed at work, leave the index that the files make (P18, P19, P25)."""
 
 from __future__ import annotations
 
+import random
+import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
 from benchmarks.scan import ROOT, own_place, run
+from benchmarks.vault import Shape, make_vault
 
 WRITER = """
 import os, random, sys
@@ -71,12 +76,41 @@ def test_writers_and_scans_at_once() -> None:
             assert (process.returncode, errors) == (0, "")
         run(environment, "manage.py", "rescan", "--json")
         kept = dump(environment)
-        # another database, of the built-in kind whatever the first was: made from the vault alone
-        anew = environment | {"SYNAPSE_DATA": environment["SYNAPSE_DATA"] + "-anew"}
-        anew.pop("DATABASE_URL", None)
-        run(anew, "manage.py", "rescan", "--json")
-        assert dump(anew) == kept
         assert len(kept) > 20
+        assert dump_made_anew(environment) == kept
+
+
+@pytest.mark.slow
+def test_a_scan_that_is_killed_is_finished_by_the_next() -> None:
+    with own_place() as environment:
+        root = Path(environment["SYNAPSE_VAULT"])
+        make_vault(root, 400, shape=Shape(words=(20, 60)))
+        run(environment, "manage.py", "init_vault")
+        run(environment, "manage.py", "rescan", "--dry-run", "--json")
+        chance = random.Random(5)
+        killed = 0
+        for number in range(8):
+            make_vault(root, 400, seed=number, shape=Shape(words=(20, 60)))
+            process = subprocess.Popen(
+                [sys.executable, "-c", SCANNER, "0", "1"], cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True
+            )
+            time.sleep(0.4 + chance.random())
+            process.kill()
+            process.communicate()
+            killed += process.returncode == -signal.SIGKILL
+        assert killed > 3
+        run(environment, "manage.py", "rescan", "--allow-deletions", "--json")
+        kept = dump(environment)
+        assert sum('"page": ' in line for line in kept) > 400
+        assert dump_made_anew(environment) == kept
+
+
+def dump_made_anew(environment: dict[str, str]) -> list[str]:
+    """The index that another database gets from the vault alone; it is of the built-in kind, whatever the first is."""
+    anew = environment | {"SYNAPSE_DATA": environment["SYNAPSE_DATA"] + "-anew"}
+    anew.pop("DATABASE_URL", None)
+    run(anew, "manage.py", "rescan", "--json")
+    return dump(anew)
 
 
 def dump(environment: dict[str, str]) -> list[str]:
