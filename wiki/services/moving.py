@@ -25,6 +25,7 @@ from wiki.models import Page
 from wiki.services import rules
 from wiki.services.filing import LOCK_SECONDS, Held, check_may_change, held, replace
 from wiki.services.inbound import Renaming, Rewrite, affected_pages, changed_lines, plan, rewritten, text_of
+from wiki.services.merge import existing_properties
 from wiki.services.naming import free_name, taken_by
 from wiki.services.reading import page_ref, read_page, titled
 from wiki.services.recording import Change, PageWritten, record
@@ -189,11 +190,12 @@ def _locked(renaming: Renaming) -> Iterator[Held]:
 
 
 def _texts(pages: list[Page]) -> tuple[list[tuple[Page, str]], list[dict[str, Any]]]:
-    """The files as text, and those that can't be read or are not UTF-8."""
+    """The files as text, and those that can't be read, are not UTF-8, or have frontmatter that can't be parsed."""
     texts, failed = [], []
     for page in pages:
         try:
             text = text_of(read_page(page))
+            existing_properties(frontmatter.split(text or ""))
         except SynapseError as error:
             failed.append(_failure(page, error))
             continue
@@ -268,6 +270,7 @@ def _rewrite(page: Page, rewrite: Rewrite, renaming: Renaming, author: Author) -
     """Write one file's links. Somebody may save it at the same moment: then their version is taken, and tried again."""
     for attempt in range(1, _TRIES + 1):
         with held(page) as now:
+            existing_properties(frontmatter.split(now.text))
             data = rewritten(now.text, rewrite.decisions, renaming).encode()
             try:
                 replace(now, data, author=author, action="relink", detail={"page": str(renaming.page.uid)})

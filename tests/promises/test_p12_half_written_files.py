@@ -1,0 +1,63 @@
+"""P12: while a file is being written, no part of it is indexed as the page."""
+
+from __future__ import annotations
+
+import hashlib
+import queue
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.conftest import VaultFolder
+from wiki.models import Page
+from wiki.sync import ScanReport
+from wiki.sync.watching import watch_vault
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PARTS = 24
+PAUSE = 0.05
+PATH = "wiki/slow.md"
+
+
+class Watched:
+    """A vault whose changes come to the index by themselves; each pass tells what the page is then."""
+
+    def __init__(self, folder: VaultFolder) -> None:
+        self.folder = folder
+        self.stop = threading.Event()
+        self.news: queue.Queue[str | None] = queue.Queue()
+        self.thread = threading.Thread(target=watch_vault, kwargs={"stop": self.stop, "heard": self._tell})
+        self.thread.start()
+
+    def _tell(self, report: ScanReport) -> None:
+        # Asked from the thread that writes: a test's database in memory has one lock for a whole table.
+        self.news.put(Page.objects.live().filter(path=PATH).values_list("content_hash", flat=True).first())
+
+
+@pytest.fixture
+def watched(vault_folder: VaultFolder) -> Iterator[Watched]:
+    vault_folder.write("wiki/first.md", "there from the start")
+    made = Watched(vault_folder)
+    try:
+        assert made.news.get(timeout=20) is None
+        yield made
+    finally:
+        made.stop.set()
+        made.thread.join(timeout=10)
+
+
+@pytest.mark.parametrize("known", [False, True], ids=["new", "rewritten in place"])
+def test_only_the_whole_file_is_indexed(watched: Watched, known: bool) -> None:
+    if known:
+        watched.folder.write(PATH, b"the version before")
+        assert watched.news.get(timeout=20) == hashlib.sha256(b"the version before").hexdigest()
+    part = b"A line that drips in, slowly. " * 400
+    with (watched.folder.root / PATH).open("wb") as file:
+        for _ in range(PARTS):
+            file.write(part)
+            file.flush()
+            time.sleep(PAUSE)
+    assert watched.news.get(timeout=20) == hashlib.sha256(part * PARTS).hexdigest()
