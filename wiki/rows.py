@@ -69,13 +69,13 @@ def from_json(value: Any) -> Any:
 def many_rows() -> Iterator[None]:
     """For the length of the block, expect rows by the ten thousand: SQLite copies its log back less often.
 
-    The log grows to 64 MB at most; each page that many batches write again is then copied once.
+    The log grows to 16 MB or so; a page that several batches write again is then copied once.
     """
     if connection.vendor != "sqlite":
         yield
         return
     with connection.cursor() as cursor:
-        cursor.execute("PRAGMA wal_autocheckpoint = 16000")
+        cursor.execute("PRAGMA wal_autocheckpoint = 4000")
         try:
             yield
         finally:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import VaultFolder
+from tests.wiki.index import rebuilt_index, whole_index
 from vault.current import current_vault
 from wiki.models import Link, Page
 from wiki.sync import scan, sync_paths
@@ -277,3 +278,19 @@ def test_a_page_put_in_the_place_of_another_leaves_that_one_its_id(vault_folder:
     sync_paths(["wiki/a.md"])
     [page] = Page.objects.live()
     assert (page.path, page.uid) == ("wiki/b.md", stays)
+
+    def test_two_paths_that_ask_for_one_id_get_two(self, vault_folder: VaultFolder, take: Take) -> None:
+        """The page went from a to b and both are gone; then files come to both paths at once."""
+        vault_folder.write("wiki/a.md", "first")
+        scan()
+        rename(vault_folder, "wiki/a.md", "wiki/b.md")
+        take({"wiki/a.md", "wiki/b.md"})
+        (vault_folder.root / "wiki/b.md").unlink()
+        vault_folder.write("wiki/other.md", "so that the vault is not empty")
+        take({"wiki/b.md", "wiki/other.md"})
+        vault_folder.write("wiki/a.md", "second [[b]]")
+        vault_folder.write("wiki/b.md", "third [[a]]")
+        take({"wiki/a.md", "wiki/b.md"})
+        assert len(set(ids().values())) == 3
+        kept = whole_index()
+        assert rebuilt_index() == kept

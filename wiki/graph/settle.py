@@ -17,7 +17,7 @@ from wiki.rows import chunks, index_lock
 FEW: Final = 200
 #: Pages and edges of one transaction: ≤ 100 ms on SQLite.
 PAGES_AT_ONCE: Final = 20
-EDGES_AT_ONCE: Final = 4_000
+EDGES_AT_ONCE: Final = 2_500
 ATTEMPTS: Final = 3
 
 Progress = Callable[[str, int, int], None]
@@ -61,11 +61,11 @@ def _settle_whole(waiting: list[int], progress: Progress | None) -> bool:
             )
         if progress:
             progress("edges", min((at + 1) * EDGES_AT_ONCE, len(ends)), len(ends))
-    with transaction.atomic():
-        index_lock()
-        if _version() != version:
-            return False
-        for chunk in chunks(waiting):
+    for chunk in chunks(waiting):
+        with transaction.atomic():
+            index_lock()
+            if _version() != version:
+                return False
             Page.objects.filter(pk__in=chunk).update(graph_dirty=False)
     return True
 

@@ -17,7 +17,7 @@ WEIGHTS: Final = (3.0, 1.0, 1.0, 1.0)
 _IDS_AT_ONCE: Final = 500
 # Segments of a level that are let be before they are merged: each merge writes again what was written before.
 MANY_PAGES: Final = (
-    "INSERT INTO wiki_words(wiki_words, rank) VALUES ('automerge', 16)",
+    "INSERT INTO wiki_words(wiki_words, rank) VALUES ('automerge', 8)",
     "INSERT INTO wiki_words(wiki_words, rank) VALUES ('automerge', 4)",
 )
 

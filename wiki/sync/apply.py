@@ -159,27 +159,41 @@ def touch_pages(changes: Sequence[Change]) -> None:
 
 def _rows(changes: Sequence[Change], applied: Applied, *, conditional: bool) -> list[_Row]:
     by_uid = {page.uid: page for page in _old_pages(change.uid for change in changes)}
-    holders = {
-        path: pk
-        for chunk in chunks(change.read.path for change in changes)
-        for path, pk in Page.objects.live().filter(path__in=chunk).order_by().values_list("path", "pk")
-    }
-    leaving = {change.known.pk for change in changes if change.moved and change.known}
-    rows = []
+    taken: dict[UUID, Change] = {}
     for change in changes:
-        path, old = change.read.path, by_uid.get(change.uid)
-        holder = holders.get(path)
-        free = holder is None or (old is not None and holder == old.pk) or holder in leaving
-        if free and (not conditional or _is_as_known(change, old)):
-            parsed = change.read.parsed or parse_page(path, b"")
-            values = page_values(change.read, parsed)
-            rows.append(_Row(change, old, parsed, values, names_of(parsed.aliases), old.pk if old else 0))
-        else:
-            applied.left.append(path)
+        if not conditional or _is_as_known(change, by_uid.get(change.uid)):
+            taken.setdefault(change.uid, change)
+    _leave_occupied(taken, by_uid)
+    applied.left += [change.read.path for change in changes if taken.get(change.uid) is not change]
+    rows = []
+    for change in taken.values():
+        old = by_uid.get(change.uid)
+        parsed = change.read.parsed or parse_page(change.read.path, b"")
+        values = page_values(change.read, parsed)
+        rows.append(_Row(change, old, parsed, values, names_of(parsed.aliases), old.pk if old else 0))
     new = [row for row in rows if row.old is None]
     for row, pk in zip(new, reserve_ids(Page, len(new)), strict=True):
         row.pk = pk
     return rows
+
+
+def _leave_occupied(taken: dict[UUID, Change], by_uid: dict[UUID, OldPage]) -> None:
+    """Leave out pages whose path another live page has, unless that one moves away in the same batch."""
+    holders = {
+        path: uid
+        for chunk in chunks(change.read.path for change in taken.values())
+        for path, uid in Page.objects.live().filter(path__in=chunk).order_by().values_list("path", "uid")
+    }
+    left: list[UUID] | None = None
+    while left is None or left:
+        leaving = {uid for uid, change in taken.items() if uid in by_uid and by_uid[uid].path != change.read.path}
+        left = [
+            uid
+            for uid, change in taken.items()
+            if holders.get(change.read.path, uid) != uid and holders[change.read.path] not in leaving
+        ]
+        for uid in left:
+            del taken[uid]
 
 
 def _is_as_known(change: Change, old: OldPage | None) -> bool:

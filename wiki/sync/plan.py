@@ -14,8 +14,8 @@ from wiki.sync.known import Known, KnownFile, KnownPage
 from wiki.sync.moves import Move, find_moves
 
 #: Pages and bytes of one transaction: ≤ 100 ms on SQLite.
-PAGES_AT_ONCE: Final = 110
-BYTES_AT_ONCE: Final = 1_200_000
+PAGES_AT_ONCE: Final = 90
+BYTES_AT_ONCE: Final = 1_000_000
 #: More files gone than this share, and at least this many, and the scan stops: a disk is more likely to be missing.
 GONE_SHARE: Final = 5
 GONE_AT_LEAST: Final = 10

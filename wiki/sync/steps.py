@@ -55,7 +55,7 @@ class ScanRun:
         self._wrote = False
         self._vault_id = UUID(int=0)
         self._ledger: dict[str, UUID] = {}
-        self._taken: set[UUID] | None = None
+        self._taken: set[UUID] = set()  # ids of live pages, as far as they are known, and those given here
         self._rested: list[Change] = []  # doubtful files that turned out the same
         self._fresh_at: int | None = None  # version of the index when it had no links yet
 
@@ -70,8 +70,7 @@ class ScanRun:
         if self.report.dry_run:
             self._count(work)
             return
-        if not self.partial:
-            self._taken = {page.uid for page in known.pages.values()} - {page.uid for page in work.gone}
+        self._taken = {page.uid for page in known.pages.values()} - {page.uid for page in work.gone}
         self._vault_id = self.vault.id
         self._ledger = self.vault.ids.ids_at(seen.path for page, seen in work.pages if page is None)
         if not Link.objects.exists():
@@ -205,14 +204,11 @@ class ScanRun:
         uid = uuid5(self._vault_id, path)
         if self._ledger.get(path, uid) != uid or self._is_taken(uid):
             uid = self.vault.ids.id_for(path, self._is_taken)
-        if self._taken is not None:
-            self._taken.add(uid)
+        self._taken.add(uid)
         return uid
 
     def _is_taken(self, uid: UUID) -> bool:
-        if self._taken is not None and uid in self._taken:
-            return True
-        return self.partial and Page.objects.live().filter(uid=uid).exists()
+        return uid in self._taken or (self.partial and Page.objects.live().filter(uid=uid).exists())
 
     def _write(self, changes: list[Change]) -> None:
         if not changes:
