@@ -12,8 +12,8 @@ from django.core.checks import run_checks
 from django.core.checks.messages import ERROR
 from django.db import DatabaseError, connection
 
-from vault.confined import Mechanism, best_mechanism
 from vault.current import current_vault
+from vault.disk.confined import Mechanism, best_mechanism
 from vault.drafts import list_drafts
 from vault.errors import SynapseError
 from vault.history import history_size

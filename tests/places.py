@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from vault.confined import Mechanism, best_mechanism
+from vault.disk.confined import Mechanism, best_mechanism
 from vault.errors import ErrorCode, SynapseError
 from vault.root import Vault
 

@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
-from vault import exchange, history, writer
+from vault import history, writer
 from vault.history import Author
 from vault.root import Vault
+from vault.writing import exchange
 
 ALICE = Author("Alice", "rest")
 PAGE = uuid.UUID("7b1c4f0e-0000-4000-8000-000000000001")

@@ -15,11 +15,11 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from vault import exchange
+from vault.disk.state import state_folder, storage_guard
 from vault.errors import ErrorCode, SynapseError
-from vault.pending import now
-from vault.state import state_folder, storage_guard
-from vault.versions import Author, encode_line
+from vault.writing import exchange
+from vault.writing.pending import now
+from vault.writing.versions import Author, encode_line
 
 if TYPE_CHECKING:
     from vault.root import Vault

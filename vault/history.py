@@ -1,6 +1,6 @@
 """What was: every acknowledged change of a page, and the bytes that changes displaced.
 
-On disk: see vault/versions.py. Bytes are kept for SYNAPSE_HISTORY_DAYS, the newest
+On disk: see vault/writing/versions.py. Bytes are kept for SYNAPSE_HISTORY_DAYS, the newest
 always; the lines that say who changed what are kept for good.
 """
 
@@ -13,14 +13,14 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from vault import exchange
+from vault.disk.state import state_folder, storage_guard
 from vault.errors import ErrorCode, SynapseError
-from vault.orphans import RECORDS
-from vault.pending import PENDING
-from vault.recovery import recover_orphans
-from vault.state import state_folder, storage_guard
-from vault.target import sha256
-from vault.versions import HISTORY, LINES, Author, Version, newest_first, page_folder
+from vault.writing import exchange
+from vault.writing.orphans import RECORDS
+from vault.writing.pending import PENDING
+from vault.writing.recovery import recover_orphans
+from vault.writing.target import sha256
+from vault.writing.versions import HISTORY, LINES, Author, Version, newest_first, page_folder
 
 if TYPE_CHECKING:
     from vault.root import Vault

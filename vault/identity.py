@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from vault.confined import READ_FLAGS, open_beneath, refusal
+from vault.disk.confined import READ_FLAGS, open_beneath, refusal
 from vault.errors import ErrorCode, SynapseError
-from vault.exchange import create_file, rename_new, sync_file, sync_folder, unlink, write_all
+from vault.writing.exchange import create_file, rename_new, sync_file, sync_folder, unlink, write_all
 
 if TYPE_CHECKING:
     from vault.root import Vault

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from vault.confined import folder_beneath, refusal
+from vault.disk.confined import folder_beneath, refusal
 from vault.errors import ErrorCode, SynapseError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Final, Literal
 
-from vault.confined import NOT_ALLOWED
+from vault.disk.confined import NOT_ALLOWED
 from vault.errors import ErrorCode, SynapseError
 
 Kind = Literal["page", "source", "conflict", "attachment"]

@@ -14,8 +14,18 @@ from functools import cached_property
 from pathlib import Path
 
 from vault import locks
-from vault.birth import birth_ns
-from vault.confined import READ_FLAGS, Mechanism, folder_beneath, open_beneath, refusal
+from vault.disk.birth import birth_ns
+from vault.disk.confined import READ_FLAGS, Mechanism, folder_beneath, open_beneath, refusal
+from vault.disk.reading import (
+    FileDigest,
+    FileRead,
+    FileStat,
+    digest_open_file,
+    has_placeholder,
+    not_downloaded,
+    read_open_file,
+)
+from vault.disk.walking import Skipped, WalkEntry, walk
 from vault.errors import ErrorCode, SynapseError
 from vault.identity import (
     ID_FILE,
@@ -31,16 +41,6 @@ from vault.identity import (
     stored_id,
 )
 from vault.paths import check_path, compile_exclude, has_invisible
-from vault.reading import (
-    FileDigest,
-    FileRead,
-    FileStat,
-    digest_open_file,
-    has_placeholder,
-    not_downloaded,
-    read_open_file,
-)
-from vault.walking import Skipped, WalkEntry, walk
 
 __all__ = ["FileDigest", "FileRead", "FileStat", "Skipped", "Vault", "WalkEntry"]
 

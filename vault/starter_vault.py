@@ -8,9 +8,9 @@ import secrets
 from pathlib import Path
 from typing import Final
 
-from vault.confined import FOLDER_FLAGS, folder_beneath, open_beneath
+from vault.disk.confined import FOLDER_FLAGS, folder_beneath, open_beneath
 from vault.errors import ErrorCode, SynapseError
-from vault.exchange import create_file, rename_new, sync_file, sync_folder, unlink, write_all
+from vault.writing.exchange import create_file, rename_new, sync_file, sync_folder, unlink, write_all
 
 STARTER: Final = Path(__file__).resolve().parent / "starter"
 FOLDERS: Final = (

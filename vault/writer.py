@@ -18,14 +18,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from vault import drafts, exchange, orphans, placement, versions
+from vault import drafts
+from vault.disk.reading import FileStat
+from vault.disk.state import storage_error, storage_guard
 from vault.errors import ErrorCode, SynapseError
-from vault.pending import Pending, begin
-from vault.placement import NotExpectedError, identity
-from vault.reading import FileStat
-from vault.state import storage_error, storage_guard
-from vault.target import drop_temp, find, sha256, write_temp
-from vault.versions import Author, page_folder
+from vault.writing import exchange, orphans, placement, versions
+from vault.writing.pending import Pending, begin
+from vault.writing.placement import NotExpectedError, identity
+from vault.writing.target import drop_temp, find, sha256, write_temp
+from vault.writing.versions import Author, page_folder
 
 if TYPE_CHECKING:
     from vault.root import Vault

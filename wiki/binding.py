@@ -1,4 +1,4 @@
-"""What ties this database to one vault, and the version of the index.
+"""What ties this database to one vault, and the marks of its scans.
 
 The database keeps the id and the root of the vault that it describes. Another vault (or a copy of it at another
 place) is refused before anything is read or written, because its scan would take every page here for deleted.
@@ -7,7 +7,6 @@ place) is refused before anything is read or written, because its scan would tak
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
 
 from django.db import transaction
 from django.db.models import F
@@ -15,9 +14,9 @@ from django.utils import timezone
 
 from vault.current import current_vault
 from vault.errors import ErrorCode, SynapseError
+from wiki.data_version import STATE_PK, data_version
 from wiki.models import File, Page, VaultState
-
-STATE_PK: Final = 1
+from wiki.search import remove_words
 
 
 def check_binding() -> None:
@@ -73,8 +72,6 @@ def adopt() -> bool:
 
 def _forget_rows() -> None:
     # Full text is found by the page's number and would outlive its row.
-    from wiki.search import remove_words  # search reads the version here
-
     remove_words(list(Page.objects.values_list("pk", flat=True)))
     Page.objects.all().delete()
     File.objects.all().delete()
@@ -84,11 +81,6 @@ def _forget_rows() -> None:
 def vault_root() -> str:
     """The root with symlinks followed, as text that any database can hold."""
     return str(Path(current_vault().root).resolve()).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
-def data_version() -> int:
-    """How often the index has changed; 0 before the first scan."""
-    return VaultState.objects.filter(pk=STATE_PK).values_list("data_version", flat=True).first() or 0
 
 
 def bump_data_version() -> int:

@@ -27,8 +27,9 @@ from tests.writing import (
     temp_files,
     use_mechanism,
 )
-from vault import exchange, history, writer
+from vault import history, writer
 from vault.root import Vault
+from vault.writing import exchange
 
 MOMENTS = ["before", "after"]
 LONGEST = 40

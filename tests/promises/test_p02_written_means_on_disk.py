@@ -23,8 +23,9 @@ from tests.writing import (
     put,
     use_mechanism,
 )
-from vault import exchange, writer
+from vault import writer
 from vault.root import Vault
+from vault.writing import exchange
 
 Call = tuple[str, str]
 

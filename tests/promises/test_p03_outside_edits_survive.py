@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.writing import ALICE, NEW, OLD, PAGE, PATH, Steps, kept_bytes, make_vault, pages, put, use_mechanism
-from vault import drafts, exchange, history, writer
+from vault import drafts, history, writer
 from vault.errors import ErrorCode, SynapseError
 from vault.root import Vault
+from vault.writing import exchange
 
 SAVES = 300
 

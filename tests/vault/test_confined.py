@@ -17,8 +17,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.places import CANARY, MECHANISMS, Place, answer, open_descriptors, raising
-from vault import confined
-from vault.confined import Mechanism, best_mechanism
+from vault.disk import confined
+from vault.disk.confined import Mechanism, best_mechanism
 from vault.errors import ErrorCode, SynapseError
 from vault.paths import check_path, is_allowed, source_path
 from vault.root import Skipped, Vault, WalkEntry

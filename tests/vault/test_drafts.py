@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.writing import ALICE, PATH, make_vault
-from vault import drafts, exchange
+from vault import drafts
 from vault.errors import ErrorCode, SynapseError
 from vault.root import Vault
+from vault.writing import exchange
 
 
 @pytest.fixture

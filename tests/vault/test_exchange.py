@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from vault import exchange
+from vault.writing import exchange
 
 
 @pytest.fixture

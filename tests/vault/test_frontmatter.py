@@ -13,11 +13,11 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vault import yaml_core
 from vault.frontmatter import (
     Split,
     load,
     split,
+    yaml_core,
 )
 
 # --- finding the block --------------------------------------------------------------------------------------------

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
-from vault import yaml_core
 from vault.errors import ErrorCode, SynapseError
-from vault.frontmatter import compose, load, split, update
+from vault.frontmatter import compose, load, split, update, yaml_core
 
 
 def _data(text: str) -> dict[str, Any]:

@@ -14,10 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.writing import ALICE, NEW, OLD, PAGE, PATH, Steps, kept_bytes, make_vault, pages, put, temp_files
-from vault import history, versions, writer
+from vault import history, writer
 from vault.errors import ErrorCode, SynapseError
 from vault.history import Author
 from vault.root import Vault
+from vault.writing import versions
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import time
 import pytest
 
 from tests.places import Place
-from vault import walking
-from vault.confined import Mechanism
+from vault.disk import walking
+from vault.disk.confined import Mechanism
 from vault.errors import SynapseError
 from vault.paths import check_path
 from vault.root import Skipped, Vault, WalkEntry

@@ -26,9 +26,10 @@ from tests.writing import (
     temp_files,
     use_mechanism,
 )
-from vault import exchange, history, target, writer
+from vault import history, writer
 from vault.errors import ErrorCode, SynapseError
 from vault.root import Vault
+from vault.writing import exchange, target
 
 
 @pytest.fixture

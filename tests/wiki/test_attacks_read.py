@@ -12,8 +12,8 @@ import pytest
 
 from tests.conftest import VaultFolder
 from tests.wiki.test_write_page import refused
-from vault import exchange
 from vault.errors import ErrorCode, SynapseError
+from vault.writing import exchange
 from wiki.services import read_source
 
 SECRET = "canary: nobody outside may see this"

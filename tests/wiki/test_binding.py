@@ -11,7 +11,8 @@ from tests.conftest import VaultFolder
 from tests.wiki.index import fill, whole_index
 from vault.current import current_vault, forget_vault
 from vault.errors import ErrorCode, SynapseError
-from wiki.binding import adopt, bump_data_version, check_binding, data_version
+from wiki.binding import adopt, bump_data_version, check_binding
+from wiki.data_version import data_version
 from wiki.models import Page, VaultState
 from wiki.search import search
 from wiki.sync import scan

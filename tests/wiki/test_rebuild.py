@@ -18,7 +18,8 @@ pytestmark = pytest.mark.django_db
 NAMES = ["Ada", "babbage", "Engine", "Notes", "ada", "Überblick", "机器", "Engine no. 2"]
 FOLDERS = ["wiki/entities", "wiki/concepts", "wiki", "raw/sources", "deep/er", ""]
 TYPES = ["entity", "concept", "synthesis", "comparison", "nonsense"]
-FORMS = ["[[{0}]]", "![[{0}]]", "[[{0}|shown]]", "[[{0}#Part]]", "[x](<{0}.md>)", "[[{1}/{0}]]"]
+FORMS = ["[[{0}]]", "![[{0}]]", "[[{0}|shown]]", "[[{0}#Part]]", "[x](<{0}.md>)", "[[{1}/{0}]]", "![[{0}.png]]"]
+ENDINGS = ["", "", " 2", " titled", "/or", " alias"]
 OPERATIONS = int(os.environ.get("SYNAPSE_TEST_OPERATIONS", "500"))
 SEEDS = int(os.environ.get("SYNAPSE_TEST_SEEDS", "5"))
 LONGEST_PAUSE = 40
@@ -51,7 +52,9 @@ class Person:
         chance, lines = self.chance, []
         if chance.random() < 0.7:
             lines += ["---", f"type: {chance.choice(TYPES)}"]
-            lines += [f"title: {chance.choice(NAMES)} titled"] if chance.random() < 0.4 else []
+            lines += (
+                [f"title: {chance.choice(NAMES)}{chance.choice([' titled', '/or'])}"] if chance.random() < 0.4 else []
+            )
             lines += [f"aliases: [{chance.choice(NAMES)} alias]"] if chance.random() < 0.3 else []
             lines += [f"sources: [s{chance.randrange(3)}, s{chance.randrange(3)}]"]
             lines += [f'related: "[[{chance.choice(NAMES)}]]"'] if chance.random() < 0.3 else []
@@ -61,7 +64,7 @@ class Person:
         return "\n".join(lines)
 
     def _link(self) -> str:
-        name = self.chance.choice(NAMES) + self.chance.choice(["", "", " 2", " titled", " alias"])
+        name = self.chance.choice(NAMES) + self.chance.choice(ENDINGS)
         form = self.chance.choice(
             ["[[{0}]]", "![[{0}]]", "[[{0}|shown]]", "[[{0}#Part]]", "[x](<{0}.md>)", "[[{1}/{0}]]"]
         )

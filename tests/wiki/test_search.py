@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.indexed import indexed
 from vault.errors import ErrorCode, SynapseError
-from wiki.binding import STATE_PK
+from wiki.data_version import STATE_PK
 from wiki.models import Page, VaultState
 from wiki.search import PageWords, index_words, remove_words, search
 from wiki.search.schema import drop_words

@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import VaultFolder
 from tests.wiki.index import fill, rebuilt_index, scan_counting_writes, whole_index
 from vault.current import current_vault
-from wiki.binding import data_version
+from wiki.data_version import data_version
 from wiki.models import Alias, Edge, File, Link, Page, Tag
 from wiki.sync import ScanReport, scan
 from wiki.sync import steps as sync_steps

@@ -8,8 +8,8 @@ import pytest
 
 from tests.conftest import VaultFolder
 from tests.wiki.index import rebuilt_index, scan_counting_writes, whole_index
+from vault.disk.reading import FileRead
 from vault.errors import ErrorCode, SynapseError
-from vault.reading import FileRead
 from vault.root import Vault
 from wiki.models import Link, Page
 from wiki.sync import reads, scan

@@ -13,7 +13,7 @@ from vault import drafts, history, writer
 from vault.current import current_vault
 from vault.errors import ErrorCode, SynapseError
 from wiki import catchup, jobs
-from wiki.binding import data_version
+from wiki.data_version import data_version
 from wiki.models import Audit, Job, Page
 from wiki.services import create_page, delete_page, page_by_title, page_content, put_page, writing
 from wiki.signals import page_written
@@ -269,7 +269,7 @@ def test_a_history_that_fails_is_no_failure_of_the_write(
 
     claude.write("Ada", "One.\n")
     with monkeypatch.context() as patch:
-        patch.setattr("vault.versions.append", fail)
+        patch.setattr("vault.writing.versions.append", fail)
         written = claude.write("Ada", "Two.\n")
     assert [warning.split(":")[0] for warning in written.warnings] == ["index_pending"]
     assert page_by_title("Ada").content_hash == written.content_hash

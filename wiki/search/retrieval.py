@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from django.db import DatabaseError, connection, transaction
 
-from wiki.binding import data_version
+from wiki.data_version import data_version
 from wiki.models import Page
 from wiki.search.answer import SearchAnswer, SearchHit
 from wiki.search.candidates import Candidate, word_candidates

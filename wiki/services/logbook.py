@@ -15,9 +15,9 @@ from typing import Final
 
 from django.conf import settings
 
-from vault import exchange
 from vault.current import current_vault
 from vault.errors import SynapseError
+from vault.writing import exchange
 from wiki.services.generated import MARK, is_ours
 
 logger = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from typing import Any
 
 from vault import frontmatter
 from vault.errors import ErrorCode, SynapseError
-from vault.properties import sources_of
+from vault.frontmatter.properties import sources_of
 
 
 def new_file(given: Mapping[str, Any], body: str, *, origin_source: str, today: str) -> str:

@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from vault.current import current_vault
+from vault.frontmatter.properties import aliases_of
 from vault.links import RESOLVED, link_text, resolve, writable_target
 from vault.markdown import ParsedBody, ParsedLink, parse_body, parse_property_link, rewrite_links
 from vault.paths import is_allowed
-from vault.properties import aliases_of
 from vault.slugs import slugify
 from wiki.services.candidates import Candidates
 from wiki.services.linktext import TableSpans, write_link, write_property

@@ -17,8 +17,8 @@ from django.conf import settings
 from vault import drafts, history
 from vault.current import current_vault
 from vault.errors import ErrorCode, SynapseError
+from vault.frontmatter.page_rules import OWNED_KEYS, check_characters
 from vault.history import Author
-from vault.page_rules import OWNED_KEYS, check_characters
 from vault.paths import is_reserved
 from vault.root import FileRead
 from vault.slugs import slugify

@@ -10,7 +10,7 @@ from django.db import DatabaseError
 from vault.current import current_vault
 from vault.errors import SynapseError
 from wiki import jobs
-from wiki.binding import STATE_PK
+from wiki.data_version import STATE_PK
 from wiki.models import File, FileKind, Link, LinkState, Page, VaultState
 from wiki.services.rescan import scan_is_running
 

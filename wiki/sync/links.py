@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import F, Q
 
 from vault.links import Targets, resolve
-from wiki.binding import data_version
+from wiki.data_version import data_version
 from wiki.models import Alias, File, Link, LinkKind, LinkState, Page
 from wiki.rows import chunks, index_lock, select, update
 

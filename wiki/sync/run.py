@@ -14,7 +14,8 @@ from vault.current import current_vault
 from vault.errors import ErrorCode, SynapseError
 from vault.paths import classify
 from vault.root import Skipped, Vault, WalkEntry
-from wiki.binding import check_binding, data_version
+from wiki.binding import check_binding
+from wiki.data_version import data_version
 from wiki.models import File, Link, LinkState, Page, VaultState
 from wiki.signals import rescan_finished
 from wiki.sync.diff import INODE_MASK, Found, Seen, merge

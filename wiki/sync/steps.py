@@ -10,7 +10,8 @@ from uuid import UUID, uuid5
 from django.db import transaction
 
 from vault.root import Vault
-from wiki.binding import begin_scan_rows, data_version, finish_scan_rows, scan_was_cut_short
+from wiki.binding import begin_scan_rows, finish_scan_rows, scan_was_cut_short
+from wiki.data_version import data_version
 from wiki.graph import settle_edges
 from wiki.models import Link, LinkState, Page
 from wiki.rows import chunks, index_lock, many_rows

@@ -11,8 +11,8 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from vault.errors import ErrorCode, SynapseError
+from vault.frontmatter.page_rules import PAGE_TYPES
 from vault.history import Author
-from vault.page_rules import PAGE_TYPES
 from wiki import jobs, services
 from wiki.management.base import SynapseCommand
 from wiki.models import Page

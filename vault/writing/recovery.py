@@ -17,13 +17,13 @@ from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from vault import exchange, orphans, pending, versions
-from vault.confined import folder_beneath
+from vault.disk.confined import folder_beneath
+from vault.disk.state import state_folder, storage_guard
 from vault.errors import SynapseError
-from vault.pending import PENDING, TEMP_NAME, Change
-from vault.placement import identity
-from vault.state import state_folder, storage_guard
-from vault.versions import HISTORY, newest_first, page_folder
+from vault.writing import exchange, orphans, pending, versions
+from vault.writing.pending import PENDING, TEMP_NAME, Change
+from vault.writing.placement import identity
+from vault.writing.versions import HISTORY, newest_first, page_folder
 
 if TYPE_CHECKING:
     from vault.root import Vault

@@ -22,8 +22,8 @@ import errno
 import os
 from typing import Final, NamedTuple
 
-from vault import exchange, versions
-from vault.pending import Change
+from vault.writing import exchange, versions
+from vault.writing.pending import Change
 
 _ROUNDS: Final = 1000
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from vault.markdown_blocks import Blocks, scan_blocks
-from vault.markdown_inline import ParsedLink, scan_inline
-from vault.markdown_text import count_words, summarize
+from vault.markdown.blocks import Blocks, scan_blocks
+from vault.markdown.inline import ParsedLink, scan_inline
+from vault.markdown.text import count_words, summarize
 
 __all__ = ["ParsedBody", "ParsedLink", "parse_body", "parse_property_link", "rewrite_links"]
 

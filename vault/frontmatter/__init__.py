@@ -6,10 +6,10 @@ what it could not read back, and keeps every byte that it was not asked to chang
 
 from __future__ import annotations
 
-from vault.frontmatter_block import Flag, Loaded, Split, load, split
-from vault.frontmatter_edit import compose, update
-from vault.page_rules import LANGUAGES, OWNED_KEYS, PAGE_TYPES, check_characters, validate
-from vault.properties import aliases_of, lang_of, sources_of, tags_of, text_of
+from vault.frontmatter.block import Flag, Loaded, Split, load, split
+from vault.frontmatter.edit import compose, update
+from vault.frontmatter.page_rules import LANGUAGES, OWNED_KEYS, PAGE_TYPES, check_characters, validate
+from vault.frontmatter.properties import aliases_of, lang_of, sources_of, tags_of, text_of
 
 __all__ = [
     "LANGUAGES",

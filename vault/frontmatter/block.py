@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from vault.yaml_core import YamlProblem, read_mapping
+from vault.frontmatter.yaml_core import YamlProblem, read_mapping
 
 BOM: Final = "\ufeff"
 _OPENING: Final = re.compile(r"\ufeff?---[ \t]*+(?:\r\n|\r|\n)")
@@ -62,7 +62,7 @@ def split(text: str) -> Split:
 
 
 def load(raw: str) -> Loaded:
-    """Read a block's properties by YAML 1.2 core (see vault.yaml_core). Any problem gives no data and one flag."""
+    """Read a block's properties by YAML 1.2 core (see yaml_core). Any problem gives no data and one flag."""
     try:
         return Loaded(read_mapping(raw).data)
     except YamlProblem as problem:

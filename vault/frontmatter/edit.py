@@ -16,11 +16,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NoReturn, TypeVar
 
 from vault.errors import ErrorCode, SynapseError
-from vault.frontmatter_block import Split, flag_of, load, split
-from vault.page_rules import check_characters
-from vault.yaml_core import Entry, YamlProblem, read_mapping
-from vault.yaml_core import Mapping as Block
-from vault.yaml_emit import DATE_KEYS, checked_value, emit_pair, emit_value
+from vault.frontmatter.block import Split, flag_of, load, split
+from vault.frontmatter.page_rules import check_characters
+from vault.frontmatter.yaml_core import Entry, YamlProblem, read_mapping
+from vault.frontmatter.yaml_core import Mapping as Block
+from vault.frontmatter.yaml_emit import DATE_KEYS, checked_value, emit_pair, emit_value
 
 KEY_ORDER: Final = ("type", "title", "aliases", "tags", "sources", "lang", "created", "updated")
 

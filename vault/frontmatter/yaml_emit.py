@@ -16,7 +16,7 @@ from typing import Any, Final
 import yaml
 
 from vault.errors import ErrorCode, SynapseError
-from vault.yaml_core import MAX_INTEGER
+from vault.frontmatter.yaml_core import MAX_INTEGER
 
 # Dates that Synapse itself writes stay plain; elsewhere a date is quoted text, lest a 1.1 reader makes an object of it.
 DATE_KEYS: Final = frozenset({"created", "updated"})

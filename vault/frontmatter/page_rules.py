@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from vault.errors import ErrorCode, SynapseError
-from vault.yaml_core import MAX_DEPTH
+from vault.frontmatter.yaml_core import MAX_DEPTH
 
 PAGE_TYPES: Final = ("entity", "concept", "source", "synthesis", "comparison")
 # Facts that the index and the ledger hold about a page; a copy in the file would soon be wrong.

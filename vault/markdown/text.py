@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from typing import Final
 
-from vault.markdown_blocks import Blocks
+from vault.markdown.blocks import Blocks
 
 SUMMARY_CHARACTERS: Final = 240
 _PARAGRAPHS_TRIED: Final = 20

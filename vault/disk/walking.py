@@ -9,7 +9,7 @@ import stat
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
-from vault.confined import FOLDER_FLAGS, Mechanism, open_beneath
+from vault.disk.confined import FOLDER_FLAGS, Mechanism, open_beneath
 from vault.paths import BAD_CHARACTERS, MAX_PATH_BYTES, is_allowed
 
 

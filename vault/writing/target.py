@@ -7,11 +7,11 @@ import os
 import stat
 from typing import Final, NamedTuple
 
-from vault import exchange
-from vault.confined import not_a_file
+from vault.disk.confined import not_a_file
+from vault.disk.reading import FileStat
 from vault.errors import ErrorCode, SynapseError
-from vault.pending import Pending
-from vault.reading import FileStat
+from vault.writing import exchange
+from vault.writing.pending import Pending
 
 _SYMLINK: Final = "This name is a symbolic link, and a change would replace the link. Change the file it leads to."
 _HARD_LINK: Final = (

@@ -9,8 +9,8 @@ import time
 from dataclasses import dataclass
 from typing import Final
 
-from vault.birth import birth_ns
-from vault.confined import not_a_file
+from vault.disk.birth import birth_ns
+from vault.disk.confined import not_a_file
 from vault.errors import ErrorCode, SynapseError
 
 _CHUNK: Final = 1 << 20
@@ -50,7 +50,7 @@ class FileRead:
     """One version of a file: its bytes, the stat from before they were read, and their sha256 in hex.
 
     ``path`` is the path on disk. ``stable`` is False when the file went on changing at every try: the bytes
-    may be half of a save, and the stat will differ from the file's. ``birth_ns`` as :func:`vault.birth.birth_ns`.
+    may be half of a save, and the stat will differ from the file's. ``birth_ns`` as :func:`vault.disk.birth.birth_ns`.
     """
 
     data: bytes

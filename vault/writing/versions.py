@@ -22,8 +22,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from vault import exchange
-from vault.state import state_folder
+from vault.disk.state import state_folder
+from vault.writing import exchange
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

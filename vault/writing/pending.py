@@ -21,9 +21,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from vault import exchange
-from vault.state import state_folder
-from vault.versions import HISTORY, Author, encode_line
+from vault.disk.state import state_folder
+from vault.writing import exchange
+from vault.writing.versions import HISTORY, Author, encode_line
 
 if TYPE_CHECKING:
     from vault.root import Vault

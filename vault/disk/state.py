@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from vault.confined import folder_beneath, refusal
+from vault.disk.confined import folder_beneath, refusal
 from vault.errors import ErrorCode, SynapseError
 
 if TYPE_CHECKING:

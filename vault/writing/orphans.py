@@ -11,10 +11,10 @@ import os
 import secrets
 from typing import TYPE_CHECKING, Any, Final
 
-from vault import exchange, versions
-from vault.pending import now
-from vault.placement import identity
-from vault.state import state_folder
+from vault.disk.state import state_folder
+from vault.writing import exchange, versions
+from vault.writing.pending import now
+from vault.writing.placement import identity
 
 if TYPE_CHECKING:
     from vault.root import Vault

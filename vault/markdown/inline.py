@@ -1,6 +1,6 @@
 """The links and tags in the inline text of a note, with their exact places.
 
-One pass from left to right over the text that :func:`vault.markdown_blocks.scan_blocks` left: what starts first wins,
+One pass from left to right over the text that :func:`vault.markdown.blocks.scan_blocks` left: what starts first wins,
 so code, mathematics, comments and escapes hide what stands in them. Each character is read a bounded number of times:
 the patterns are possessive, and a search that found no end is not repeated in the same block.
 """
@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Final
 from urllib.parse import unquote
 
-from vault.markdown_blocks import Blocks
+from vault.markdown.blocks import Blocks
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from functools import cache
 from typing import Final
 
 from vault.errors import ErrorCode, SynapseError
-from vault.exchange import sync_folder
+from vault.writing.exchange import sync_folder
 
 # O_NONBLOCK: opening a FIFO must not wait for a writer. O_NOCTTY: nor may a terminal become ours.
 READ_FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NOCTTY

@@ -1,0 +1,1 @@
+"""Opening what lies below the root, and nothing else: confined paths, reading, walking, the .synapse folder."""
