@@ -4,7 +4,8 @@
 
 The scans are ``manage.py rescan`` in processes of their own, so that starting Python and Django is part of the
 figure; CPU seconds and peak memory are those that the kernel counted. With DATABASE_URL naming a PostgreSQL server
-a database of its own is made there; its own CPU seconds are not counted.
+a database of its own is made there; its own CPU seconds are not counted. The bound on the speed of a cold scan is
+that of the built-in database: for PostgreSQL this process itself takes the words apart.
 """
 
 from __future__ import annotations
@@ -125,12 +126,18 @@ def measure(count: int) -> list[Row]:
         cold = run(environment, "manage.py", "rescan", "--json")
         unchanged = run(environment, "manage.py", "rescan", "--json")
         one = run(environment, "-c", ONE_CHANGED)
+        built_in = "DATABASE_URL" not in environment
     report = cold.answer
     resolved = 100 * (1 - report["broken"] / report["links"])
     files = report["pages"] + report["files"]
     return [
-        Row("cold scan: files per CPU second, with the start", files / cold.cpu_seconds, 600, at_least=True),
-        Row("cold scan: seconds", cold.wall_seconds, count / 200),
+        Row(
+            "cold scan: files per CPU second, with the start",
+            files / cold.cpu_seconds,
+            600 if built_in else 200,
+            at_least=True,
+        ),
+        Row("cold scan: seconds", cold.wall_seconds, count / (200 if built_in else 50)),
         Row("cold scan: peak memory, MB", cold.peak_mb, 400),
         Row("links resolved, %", resolved, 98, at_least=True),
         Row("nothing changed: seconds of the scan", unchanged.answer["seconds"], 1.0),
