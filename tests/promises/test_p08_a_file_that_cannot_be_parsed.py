@@ -10,7 +10,7 @@ from tests.conftest import VaultFolder
 from vault.errors import ErrorCode, SynapseError
 from vault.history import Author
 from wiki.models import Page
-from wiki.services import move_page, put_page, retitle_page, write_page
+from wiki.services import page_move, page_retitle, put_page, write_page
 from wiki.sync import scan
 
 pytestmark = pytest.mark.django_db
@@ -80,7 +80,7 @@ def test_no_service_rewrites_one(vault_folder: VaultFolder, poisoned: dict[str, 
         with pytest.raises(SynapseError):
             put_page(page=page, frontmatter={"a": 1}, base_hash=page.content_hash, author=ALICE)
         with pytest.raises(SynapseError):
-            retitle_page(page=page, title=f"Other {page.pk}", base_hash=page.content_hash, author=ALICE)
+            page_retitle(page=page, title=f"Other {page.pk}", base_hash=page.content_hash, author=ALICE)
     assert {path: vault_folder.read(path) for path in poisoned} == poisoned
 
 
@@ -88,7 +88,7 @@ def test_a_move_tells_of_the_links_in_them_and_leaves_them(
     vault_folder: VaultFolder, poisoned: dict[str, bytes]
 ) -> None:
     scan()
-    done = move_page(page=Page.objects.get(path="wiki/concepts/good1.md"), path="wiki/moved.md", author=ALICE)
+    done = page_move(page=Page.objects.get(path="wiki/concepts/good1.md"), path="wiki/moved.md", author=ALICE)
     assert [file["path"] for file in done.files] == ["wiki/concepts/good0.md"]
     linking = {path for path, data in poisoned.items() if b"[[good1]]" in data}
     assert {failure["path"] for failure in done.failed} == linking

@@ -11,7 +11,7 @@ from tests.wiki.conftest import ALICE, CLAUDE
 from vault import history
 from vault.current import current_vault
 from wiki.models import Audit, Page
-from wiki.services import delete_page, page_history, restore_page, write_page
+from wiki.services import page_delete, page_history, page_restore, write_page
 from wiki.sync import scan
 
 pytestmark = pytest.mark.django_db
@@ -39,12 +39,12 @@ def test_a_hundred_restores_are_the_old_bytes(vault_folder: VaultFolder) -> None
         vault_folder.write(PATH, taken.setdefault(number, odd + f"<!-- {number} -->".encode()))
         scan()
         base = Page.objects.get(path=PATH).content_hash
-        restore_page(page=page, version=1, base_hash=base, author=ALICE)
+        page_restore(page=page, version=1, base_hash=base, author=ALICE)
         assert vault_folder.read(PATH) == first
     r = random.Random(27)
     for _ in range(100):
         number = r.choice(sorted(taken))
-        restore_page(page=page, version=number, displaced=True, author=ALICE)
+        page_restore(page=page, version=number, displaced=True, author=ALICE)
         assert vault_folder.read(PATH) == taken[number]
     assert Page.objects.get(uid=page.uid).path == PATH
 
@@ -52,9 +52,9 @@ def test_a_hundred_restores_are_the_old_bytes(vault_folder: VaultFolder) -> None
 def test_each_change_says_whose_it_is_and_through_which_door(vault_folder: VaultFolder) -> None:
     page = write_page(title="Ada", content="0\n", frontmatter=GIVEN, author=CLAUDE).page
     write_page(title="Ada", content="1\n", frontmatter=GIVEN, author=CLAUDE)
-    restore_page(page=page, version=1, author=ALICE)
-    delete_page(page=page, author=ALICE)
-    restore_page(page=page, version=2, author=CLAUDE)
+    page_restore(page=page, version=1, author=ALICE)
+    page_delete(page=page, author=ALICE)
+    page_restore(page=page, version=2, author=CLAUDE)
     versions = page_history(Page.objects.get(uid=page.uid))
     by = [(version["action"], version["author"], version["door"]) for version in reversed(versions)]
     actors = [

@@ -17,7 +17,7 @@ from tests.wiki.test_write_page import refused
 from vault import frontmatter
 from vault.errors import ErrorCode, SynapseError
 from wiki.models import File, Page
-from wiki.services import page_by_title, page_content, retitle_page
+from wiki.services import page_by_title, page_content, page_retitle
 from wiki.sync import scan
 
 pytestmark = pytest.mark.django_db
@@ -285,7 +285,7 @@ def test_a_title_that_looks_like_another_or_like_nothing(
     assert vault_folder.files() == []
     page = claude.write("Ada").page
     with refused(ErrorCode.INVALID_FRONTMATTER):
-        alice.do(retitle_page, page=page, title=title)
+        alice.do(page_retitle, page=page, title=title)
 
 
 @pytest.mark.parametrize(

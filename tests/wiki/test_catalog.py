@@ -15,7 +15,7 @@ from vault.current import current_vault
 from vault.markdown import parse_body
 from wiki import jobs
 from wiki.models import Job, Link, Page
-from wiki.services import delete_page
+from wiki.services import page_delete
 from wiki.services.catalog import render_index, write_index
 from wiki.services.logbook import append_log, log_line
 from wiki.sync import scan
@@ -78,7 +78,7 @@ def test_deleted_and_reserved_pages_are_left_out(vault_folder: VaultFolder, clau
     vault_folder.write("wiki/overview.md", "The way in.\n")
     scan()
     written = claude.write("Ada")
-    claude.do(delete_page, page=written.page)
+    claude.do(page_delete, page=written.page)
     jobs.drain()
     assert "[[" not in index_of(vault_folder)
 
@@ -140,7 +140,7 @@ def test_the_log_is_only_added_to(vault_folder: VaultFolder, claude: Writer) -> 
     claude.write("Ada")
     first = vault_folder.read("wiki/log.md")
     written = claude.write("Babbage")
-    claude.do(delete_page, page=written.page)
+    claude.do(page_delete, page=written.page)
     log = vault_folder.read("wiki/log.md")
     assert log.startswith(first)
     assert [line.split("] ")[1] for line in log.decode().splitlines() if line.startswith("## [")] == [

@@ -8,7 +8,7 @@ from tests.conftest import VaultFolder
 from tests.wiki.conftest import Writer
 from tests.wiki.test_write_page import refused
 from vault.errors import ErrorCode
-from wiki.services import delete_page, draft_apply, draft_drop, draft_list, draft_text, move_page, page_by_title
+from wiki.services import draft_apply, draft_drop, draft_list, draft_text, page_by_title, page_delete, page_move
 
 pytestmark = pytest.mark.django_db
 
@@ -47,14 +47,14 @@ def test_the_page_as_it_is_must_have_been_seen(vault_folder: VaultFolder, draft_
 
 
 def test_a_page_that_is_gone_keeps_its_draft(draft_id: str, claude: Writer, alice: Writer) -> None:
-    claude.do(delete_page, page=page_by_title("Ada"))
+    claude.do(page_delete, page=page_by_title("Ada"))
     with refused(ErrorCode.PAGE_NOT_FOUND):
         alice.do(draft_apply, draft_id=draft_id)
     assert len(draft_list()) == 1
 
 
 def test_a_draft_follows_its_page(vault_folder: VaultFolder, draft_id: str, alice: Writer) -> None:
-    alice.do(move_page, page=page_by_title("Ada"), path="wiki/people/ada.md")
+    alice.do(page_move, page=page_by_title("Ada"), path="wiki/people/ada.md")
     alice.do(draft_apply, draft_id=draft_id, base_hash=page_by_title("Ada").content_hash)
     assert vault_folder.read("wiki/people/ada.md").endswith(b"Refused.\n")
     assert draft_list() == []

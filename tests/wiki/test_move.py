@@ -1,4 +1,4 @@
-"""move_page: another path, the same page, and links that go on working."""
+"""page_move: another path, the same page, and links that go on working."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from vault.current import current_vault
 from vault.errors import ErrorCode
 from wiki import jobs
 from wiki.models import Audit, Link
-from wiki.services import move_page, page_by_title
+from wiki.services import page_by_title, page_move
 from wiki.sync import dump_index, scan
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 def test_it_works(vault_folder: VaultFolder, claude: Writer, alice: Writer) -> None:
     ada = claude.write("Ada", "Text.\n").page
     claude.write("Babbage", "With [[Ada]] and [[wiki/concepts/ada#Life|her]].\n")
-    done = alice.do(move_page, page=ada, path="wiki/people/countess.md")
+    done = alice.do(page_move, page=ada, path="wiki/people/countess.md")
     assert done.page.uid == ada.uid
     assert done.page.path == "wiki/people/countess.md"
     assert "wiki/concepts/ada.md" not in vault_folder.files()
@@ -34,7 +34,7 @@ def test_it_works(vault_folder: VaultFolder, claude: Writer, alice: Writer) -> N
 def test_the_index_is_that_of_a_new_scan(vault_folder: VaultFolder, claude: Writer, alice: Writer) -> None:
     ada = claude.write("Ada").page
     claude.write("Babbage", "With [[Ada]].\n")
-    alice.do(move_page, page=ada, path="wiki/people/ada.md")
+    alice.do(page_move, page=ada, path="wiki/people/ada.md")
     jobs.drain()
     before = list(dump_index())
     scan(full=True)
@@ -44,7 +44,7 @@ def test_the_index_is_that_of_a_new_scan(vault_folder: VaultFolder, claude: Writ
 
 def test_it_is_recorded(vault_folder: VaultFolder, claude: Writer, alice: Writer) -> None:
     ada = claude.write("Ada").page
-    alice.do(move_page, page=ada, path="wiki/people/ada.md")
+    alice.do(page_move, page=ada, path="wiki/people/ada.md")
     audit = Audit.objects.filter(action="move").get()
     assert (audit.actor, audit.path, audit.detail) == (
         "alice",
@@ -60,7 +60,7 @@ def test_links_that_still_work_keep_their_bytes(vault_folder: VaultFolder, alice
     text = "[[note]] [[Note|N]] ![[note#H]] [n](note.md)\n"
     vault_folder.write("b/other.md", text)
     scan()
-    done = alice.do(move_page, page=page_by_title("note"), path="c/note.md")
+    done = alice.do(page_move, page=page_by_title("note"), path="c/note.md")
     assert vault_folder.read("b/other.md").decode() == text
     assert done.files == []
 
@@ -74,7 +74,7 @@ def test_each_kind_of_link_is_rewritten(vault_folder: VaultFolder, alice: Writer
         "\n| a | b |\n|---|---|\n| [[old name\\|x]] | y |\n",
     )
     scan()
-    alice.do(move_page, page=page_by_title("old name"), path="c/new.md")
+    alice.do(page_move, page=page_by_title("old name"), path="c/new.md")
     assert vault_folder.read("b/other.md").decode() == (
         '---\nup: "[[new]]"  # kept\nmany:\n  - "[[new|O]]"\n  - text\n---\n'
         '[[new]] ![[new#H|300]] [shown](c/new.md#H "t") [[Nick]] `[[old name]]`\n'
@@ -89,7 +89,7 @@ def test_the_pages_own_relative_links_follow(vault_folder: VaultFolder, alice: W
     vault_folder.write("a/beside.md", "x\n")
     vault_folder.write("top.md", "x\n")
     scan()
-    alice.do(move_page, page=page_by_title("here"), path="b/c/here.md")
+    alice.do(page_move, page=page_by_title("here"), path="b/c/here.md")
     assert vault_folder.read("b/c/here.md").decode() == "[[beside]] [up](top.md) [[beside]] [[#H]]\n"
     assert not Link.objects.filter(source__title="here", state="broken").exists()
 
@@ -101,7 +101,7 @@ def test_links_to_a_namesake_go_on_leading_there(vault_folder: VaultFolder, alic
     vault_folder.write("c/from.md", "[[x]]\n")
     scan()
     page = page_by_title("x", path="long/folder/x.md")
-    alice.do(move_page, page=page, path="x.md")
+    alice.do(page_move, page=page, path="x.md")
     assert vault_folder.read("c/from.md").decode() == "[[bb/x]]\n"
     assert Link.objects.get(source__title="from").target_path == "bb/x.md"
 
@@ -110,7 +110,7 @@ def test_a_preview_writes_nothing(vault_folder: VaultFolder, claude: Writer, ali
     ada = claude.write("Ada").page
     claude.write("Babbage", "One.\nWith [[Ada]].\n")
     before = {path: vault_folder.read(path) for path in vault_folder.files()}
-    done = alice.do(move_page, page=ada, path="wiki/people/countess.md", preview=True)
+    done = alice.do(page_move, page=ada, path="wiki/people/countess.md", preview=True)
     [file] = done.files
     [line] = file["lines"]
     assert (file["title"], line["before"], line["after"]) == ("Babbage", "With [[Ada]].", "With [[countess|Ada]].")
@@ -137,7 +137,7 @@ def test_a_preview_writes_nothing(vault_folder: VaultFolder, claude: Writer, ali
 def test_places_where_no_page_may_go(vault_folder: VaultFolder, claude: Writer, alice: Writer, path: str) -> None:
     ada = claude.write("Ada").page
     with refused(ErrorCode.PATH_NOT_ALLOWED):
-        alice.do(move_page, page=ada, path=path)
+        alice.do(page_move, page=ada, path=path)
     assert "wiki/concepts/ada.md" in vault_folder.files()
 
 
@@ -146,10 +146,10 @@ def test_agents_stay_in_their_folders(vault_folder: VaultFolder, claude: Writer)
     vault_folder.write("notes/mine.md", "[[Ada]]\n")
     scan()
     with refused(ErrorCode.PATH_NOT_ALLOWED):
-        claude.do(move_page, page=ada, path="notes/ada.md")
+        claude.do(page_move, page=ada, path="notes/ada.md")
     with refused(ErrorCode.PATH_NOT_ALLOWED):
-        claude.do(move_page, page=page_by_title("mine"), path="wiki/concepts/mine.md")
-    done = claude.do(move_page, page=ada, path="wiki/people/countess.md")
+        claude.do(page_move, page=page_by_title("mine"), path="wiki/concepts/mine.md")
+    done = claude.do(page_move, page=ada, path="wiki/people/countess.md")
     assert vault_folder.read("notes/mine.md") == b"[[Ada]]\n"
     assert [(failure["path"], failure["error_code"]) for failure in done.failed] == [
         ("notes/mine.md", "path_not_allowed")
@@ -160,14 +160,14 @@ def test_a_taken_path_is_a_conflict(vault_folder: VaultFolder, claude: Writer, a
     ada, babbage = claude.write("Ada").page, claude.write("Babbage").page
     before = vault_folder.read(babbage.path)
     with refused(ErrorCode.CONFLICT):
-        alice.do(move_page, page=ada, path=babbage.path)
+        alice.do(page_move, page=ada, path=babbage.path)
     assert vault_folder.read(babbage.path) == before
 
 
 def test_a_stale_base_moves_nothing(vault_folder: VaultFolder, claude: Writer, alice: Writer) -> None:
     ada = claude.write("Ada").page
     with refused(ErrorCode.STALE_BASE):
-        alice.do(move_page, page=ada, path="wiki/people/ada.md", base_hash="0" * 64)
+        alice.do(page_move, page=ada, path="wiki/people/ada.md", base_hash="0" * 64)
     assert ada.path in vault_folder.files()
 
 
@@ -175,7 +175,7 @@ def test_the_title_of_a_page_without_one_follows_its_file(vault_folder: VaultFol
     vault_folder.write("a/old.md", "x\n")
     vault_folder.write("b.md", "[[old]]\n")
     scan()
-    done = alice.do(move_page, page=page_by_title("old"), path="a/new.md")
+    done = alice.do(page_move, page=page_by_title("old"), path="a/new.md")
     assert done.page.title == "new"
     assert vault_folder.read("b.md") == b"[[new]]\n"
     assert vault_folder.read("a/new.md") == b"x\n"

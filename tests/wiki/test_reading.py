@@ -19,11 +19,11 @@ from tests.wiki.test_write_page import refused
 from vault.errors import ErrorCode
 from wiki.models import Page
 from wiki.services import (
-    delete_page,
     list_pages,
     list_sources,
     page_by_title,
     page_content,
+    page_delete,
     page_history,
     read_source,
     sources,
@@ -147,7 +147,7 @@ def test_pages_are_listed_by_title(vault_folder: VaultFolder, claude: Writer) ->
         claude.write(title, type="entity" if title == "a" else "concept")
     vault_folder.write("schema.md", "x\n")
     scan()
-    claude.do(delete_page, page=page_by_title("d"))
+    claude.do(page_delete, page=page_by_title("d"))
     first = list_pages(limit=2)
     assert [ref["title"] for ref in first["result"]] == ["a", "b"]
     assert first["total"] == 3

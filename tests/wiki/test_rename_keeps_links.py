@@ -11,7 +11,7 @@ from tests.conftest import VaultFolder
 from tests.wiki.conftest import Writer
 from wiki import jobs
 from wiki.models import Link, Page
-from wiki.services import move_page, retitle_page
+from wiki.services import page_move, page_retitle
 from wiki.sync import dump_index, scan
 
 pytestmark = pytest.mark.django_db
@@ -70,10 +70,10 @@ def test_each_link_leads_where_it_led(vault_folder: VaultFolder, alice: Writer, 
         path = "/".join(filter(None, (chance.choice([*FOLDERS, "new"]), chance.choice([*NAMES, "fresh"]) + ".md")))
         if Page.objects.filter(path__iexact=path).exists():
             path = "new/free.md"
-        done = alice.do(move_page, page=page, path=path)
+        done = alice.do(page_move, page=page, path=path)
     else:
         done = alice.do(
-            retitle_page, page=page, title="A New Title", rename=bool(seed % 4), base_hash=page.content_hash
+            page_retitle, page=page, title="A New Title", rename=bool(seed % 4), base_hash=page.content_hash
         )
     assert done.failed == []
     after = led()

@@ -1,4 +1,4 @@
-"""delete_page and restore_page: each undoes the other, byte for byte."""
+"""page_delete and page_restore: each undoes the other, byte for byte."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from vault.current import current_vault
 from vault.errors import ErrorCode
 from wiki import jobs
 from wiki.models import Audit, Link, Page
-from wiki.services import delete_page, move_page, page_by_title, page_history, restore_page, retitle_page
+from wiki.services import page_by_title, page_delete, page_history, page_move, page_restore, page_retitle
 from wiki.sync import dump_index, scan
 
 pytestmark = pytest.mark.django_db
@@ -23,10 +23,10 @@ def test_it_works(vault_folder: VaultFolder, claude: Writer) -> None:
     first = vault_folder.read("wiki/concepts/ada.md")
     claude.write("Ada", "Two.\n")
     second = vault_folder.read("wiki/concepts/ada.md")
-    done = claude.do(restore_page, page=one.page, version=1)
+    done = claude.do(page_restore, page=one.page, version=1)
     assert vault_folder.read("wiki/concepts/ada.md") == first
     assert done.content_hash == one.content_hash
-    claude.do(restore_page, page=one.page, version=2)
+    claude.do(page_restore, page=one.page, version=2)
     assert vault_folder.read("wiki/concepts/ada.md") == second
     assert [entry["action"] for entry in page_history(one.page)] == ["restore", "restore", "write", "create"]
 
@@ -38,9 +38,9 @@ def test_what_a_person_saved_comes_back_too(vault_folder: VaultFolder, claude: W
     vault_folder.write("wiki/concepts/ada.md", mine)
     scan()
     page = Page.objects.get(uid=page.uid)
-    written = claude.do(restore_page, page=page, version=1, base_hash=page.content_hash)
+    written = claude.do(page_restore, page=page, version=1, base_hash=page.content_hash)
     assert written.page.title == "Ada"
-    claude.do(restore_page, page=page, version=3, displaced=True)
+    claude.do(page_restore, page=page, version=3, displaced=True)
     assert vault_folder.read("wiki/concepts/ada.md") == mine
 
 
@@ -49,7 +49,7 @@ def test_it_can_be_done_again_and_again(vault_folder: VaultFolder, claude: Write
     claude.write("Ada", "Two.\n")
     versions = [history.read_version(current_vault(), page.uid, number) for number in (1, 2)]
     for turn in range(20):
-        claude.do(restore_page, page=page, version=turn % 2 + 1)
+        claude.do(page_restore, page=page, version=turn % 2 + 1)
         assert vault_folder.read(page.path) == versions[turn % 2]
 
 
@@ -57,14 +57,14 @@ def test_a_deleted_page_goes_to_its_history_and_comes_back(vault_folder: VaultFo
     page = claude.write("Ada").page
     claude.write("Babbage", "With [[Ada]].\n")
     data = vault_folder.read(page.path)
-    gone = claude.do(delete_page, page=page)
+    gone = claude.do(page_delete, page=page)
     assert page.path not in vault_folder.files()
     assert gone["linked_from_total"] == 1
     assert [link["title"] for link in gone["linked_from"]] == ["Babbage"]
     assert Link.objects.get().state == "broken"
     with refused(ErrorCode.PAGE_NOT_FOUND):
         page_by_title("Ada")
-    back = claude.do(restore_page, page=Page.objects.get(uid=page.uid), version=page_history(page)[0]["number"])
+    back = claude.do(page_restore, page=Page.objects.get(uid=page.uid), version=page_history(page)[0]["number"])
     assert (back.created, back.page.uid, vault_folder.read(page.path)) == (True, page.uid, data)
     assert Link.objects.get().target_id == back.page.pk
     jobs.drain()
@@ -75,9 +75,9 @@ def test_a_deleted_page_goes_to_its_history_and_comes_back(vault_folder: VaultFo
 
 def test_a_page_comes_back_where_it_was_last(vault_folder: VaultFolder, claude: Writer, alice: Writer) -> None:
     page = claude.write("Ada").page
-    moved = alice.do(move_page, page=page, path="wiki/people/ada.md").page
-    claude.do(delete_page, page=moved)
-    back = claude.do(restore_page, page=moved, version=1)
+    moved = alice.do(page_move, page=page, path="wiki/people/ada.md").page
+    claude.do(page_delete, page=moved)
+    back = claude.do(page_restore, page=moved, version=1)
     assert (back.page.uid, back.page.path) == (page.uid, "wiki/people/ada.md")
     assert current_vault().ids.id_at("wiki/people/ada.md") == page.uid
 
@@ -85,18 +85,18 @@ def test_a_page_comes_back_where_it_was_last(vault_folder: VaultFolder, claude: 
 def test_a_title_that_was_given_away_meanwhile(vault_folder: VaultFolder, claude: Writer, alice: Writer) -> None:
     page = claude.write("Ada").page
     other = claude.write("Countess").page
-    claude.do(delete_page, page=page)
-    alice.do(retitle_page, page=other, title="Ada")
-    back = claude.do(restore_page, page=page, version=1)
+    claude.do(page_delete, page=page)
+    alice.do(page_retitle, page=other, title="Ada")
+    back = claude.do(page_restore, page=page, version=1)
     assert [warning.split(":")[0] for warning in back.warnings] == ["title_taken"]
 
 
 def test_a_place_that_is_taken(vault_folder: VaultFolder, claude: Writer) -> None:
     page = claude.write("Ada").page
-    claude.do(delete_page, page=page)
+    claude.do(page_delete, page=page)
     vault_folder.write(page.path, "---\ntitle: Somebody\n---\n")
     with refused(ErrorCode.CONFLICT):
-        claude.do(restore_page, page=page, version=1)
+        claude.do(page_restore, page=page, version=1)
     assert vault_folder.read(page.path) == b"---\ntitle: Somebody\n---\n"
 
 
@@ -104,7 +104,7 @@ def test_the_base_counts_as_in_a_write(vault_folder: VaultFolder, claude: Writer
     claude.write("Ada", "One.\n")
     page = claude.write("Ada", "Two.\n").page
     mine = vault_folder.write(page.path, "Mine now.\n").read_bytes()
-    for service, arguments in ((delete_page, {}), (restore_page, {"version": 1})):
+    for service, arguments in ((page_delete, {}), (page_restore, {"version": 1})):
         with refused(ErrorCode.BASE_REQUIRED):
             claude.do(service, page=page, **arguments)
         with refused(ErrorCode.STALE_BASE):
@@ -117,7 +117,7 @@ def test_the_base_counts_as_in_a_write(vault_folder: VaultFolder, claude: Writer
 def test_a_version_that_is_not_there(vault_folder: VaultFolder, claude: Writer) -> None:
     page = claude.write("Ada").page
     with refused(ErrorCode.NOT_FOUND):
-        claude.do(restore_page, page=page, version=7)
+        claude.do(page_restore, page=page, version=7)
 
 
 def test_agents_take_only_what_they_keep(vault_folder: VaultFolder, claude: Writer, alice: Writer) -> None:
@@ -127,15 +127,15 @@ def test_agents_take_only_what_they_keep(vault_folder: VaultFolder, claude: Writ
     for title in ("mine", "schema"):
         page = page_by_title(title)
         with refused(ErrorCode.PATH_NOT_ALLOWED):
-            claude.do(delete_page, page=page, base_hash=page.content_hash)
+            claude.do(page_delete, page=page, base_hash=page.content_hash)
     page = page_by_title("mine")
-    alice.do(delete_page, page=page, base_hash=page.content_hash)
+    alice.do(page_delete, page=page, base_hash=page.content_hash)
     assert "notes/mine.md" not in vault_folder.files()
     assert Audit.objects.get(action="delete").before_hash == page.content_hash
 
 
 def test_a_page_deleted_twice(vault_folder: VaultFolder, claude: Writer) -> None:
     page = claude.write("Ada").page
-    claude.do(delete_page, page=page)
+    claude.do(page_delete, page=page)
     with refused(ErrorCode.PAGE_NOT_FOUND):
-        claude.do(delete_page, page=page)
+        claude.do(page_delete, page=page)

@@ -1,4 +1,4 @@
-"""retitle_page: another title, and the links that named the old one follow."""
+"""page_retitle: another title, and the links that named the old one follow."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vault.current import current_vault
 from vault.errors import ErrorCode
 from wiki import jobs
 from wiki.models import Audit, Link, Page
-from wiki.services import page_by_title, retitle_page
+from wiki.services import page_by_title, page_retitle
 from wiki.sync import dump_index, scan
 
 pytestmark = pytest.mark.django_db
@@ -35,7 +35,7 @@ def ada(vault_folder: VaultFolder) -> Page:
 
 def test_it_works(vault_folder: VaultFolder, ada: Page, alice: Writer) -> None:
     other = vault_folder.read("wiki/concepts/other.md")
-    done = alice.do(retitle_page, page=ada, title="Ada Lovelace", base_hash=ada.content_hash)
+    done = alice.do(page_retitle, page=ada, title="Ada Lovelace", base_hash=ada.content_hash)
     assert (done.page.title, done.page.path, done.failed) == ("Ada Lovelace", "wiki/entities/ada.md", [])
     assert vault_folder.read("wiki/entities/ada.md").decode() == (
         "---\ntitle: Ada Lovelace # born so\nmood: good\n---\n# Ada Byron\n"
@@ -50,7 +50,7 @@ def test_it_works(vault_folder: VaultFolder, ada: Page, alice: Writer) -> None:
 
 
 def test_the_index_is_that_of_a_new_scan(vault_folder: VaultFolder, ada: Page, alice: Writer) -> None:
-    alice.do(retitle_page, page=ada, title="Ada Lovelace", base_hash=ada.content_hash, rename=True)
+    alice.do(page_retitle, page=ada, title="Ada Lovelace", base_hash=ada.content_hash, rename=True)
     jobs.drain()
     before = list(dump_index())
     scan(full=True)
@@ -58,7 +58,7 @@ def test_the_index_is_that_of_a_new_scan(vault_folder: VaultFolder, ada: Page, a
 
 
 def test_the_file_gets_the_new_slug_on_request(vault_folder: VaultFolder, ada: Page, alice: Writer) -> None:
-    done = alice.do(retitle_page, page=ada, title="Ada Lovelace", base_hash=ada.content_hash, rename=True)
+    done = alice.do(page_retitle, page=ada, title="Ada Lovelace", base_hash=ada.content_hash, rename=True)
     assert (done.page.path, done.page.uid) == ("wiki/entities/ada-lovelace.md", ada.uid)
     assert vault_folder.read("wiki/concepts/engine.md").decode() == (
         '---\nby: "[[ada-lovelace|Ada Lovelace]]"\n---\n'
@@ -71,13 +71,13 @@ def test_the_file_gets_the_new_slug_on_request(vault_folder: VaultFolder, ada: P
 def test_a_slug_that_is_taken_gets_a_number(vault_folder: VaultFolder, ada: Page, alice: Writer) -> None:
     vault_folder.write("wiki/entities/ada-lovelace.md", "---\ntitle: A ship\n---\n")
     scan()
-    done = alice.do(retitle_page, page=ada, title="Ada Lovelace", base_hash=ada.content_hash, rename=True)
+    done = alice.do(page_retitle, page=ada, title="Ada Lovelace", base_hash=ada.content_hash, rename=True)
     assert done.page.path == "wiki/entities/ada-lovelace-2.md"
 
 
 def test_a_preview_shows_each_line_and_writes_nothing(vault_folder: VaultFolder, ada: Page, alice: Writer) -> None:
     before = {path: vault_folder.read(path) for path in vault_folder.files()}
-    done = alice.do(retitle_page, page=ada, title="Ada Lovelace", base_hash=ada.content_hash, preview=True)
+    done = alice.do(page_retitle, page=ada, title="Ada Lovelace", base_hash=ada.content_hash, preview=True)
     shown = done.as_dict()
     assert shown["preview"] and shown["files_total"] == 1
     [file] = shown["files"]
@@ -90,8 +90,8 @@ def test_a_preview_shows_each_line_and_writes_nothing(vault_folder: VaultFolder,
 
 def test_what_was_previewed_is_what_is_done(vault_folder: VaultFolder, ada: Page, alice: Writer) -> None:
     arguments: dict[str, Any] = {"page": ada, "title": "Ada Lovelace", "base_hash": ada.content_hash, "rename": True}
-    shown = alice.do(retitle_page, preview=True, **arguments)
-    done = alice.do(retitle_page, **arguments)
+    shown = alice.do(page_retitle, preview=True, **arguments)
+    done = alice.do(page_retitle, **arguments)
     assert (done.files, done.path, done.title) == (shown.files, shown.path, shown.title)
     text = vault_folder.read("wiki/concepts/engine.md").decode().split("\n")
     assert [text[line["line"] - 1] for line in shown.files[0]["lines"]] == [
@@ -101,23 +101,23 @@ def test_what_was_previewed_is_what_is_done(vault_folder: VaultFolder, ada: Page
 
 def test_a_title_that_is_taken(vault_folder: VaultFolder, ada: Page, alice: Writer) -> None:
     with refused(ErrorCode.CONFLICT) as caught:
-        alice.do(retitle_page, page=ada, title="engine", base_hash=ada.content_hash)
+        alice.do(page_retitle, page=ada, title="engine", base_hash=ada.content_hash)
     assert caught.value.repair["path"] == "wiki/concepts/engine.md"
 
 
 @pytest.mark.parametrize("title", ["", " ", "two\nlines", "a\x07b"])
 def test_titles_that_no_page_can_have(vault_folder: VaultFolder, ada: Page, alice: Writer, title: str) -> None:
     with refused(ErrorCode.INVALID_FRONTMATTER):
-        alice.do(retitle_page, page=ada, title=title, base_hash=ada.content_hash)
+        alice.do(page_retitle, page=ada, title=title, base_hash=ada.content_hash)
 
 
 def test_the_base_counts_as_in_a_write(vault_folder: VaultFolder, ada: Page, alice: Writer, claude: Writer) -> None:
     with refused(ErrorCode.BASE_REQUIRED):
-        claude.do(retitle_page, page=ada, title="Ada Lovelace")
+        claude.do(page_retitle, page=ada, title="Ada Lovelace")
     with refused(ErrorCode.CONFLICT):
-        claude.do(retitle_page, page=ada, title="Ada Lovelace", base_hash="0" * 64)
+        claude.do(page_retitle, page=ada, title="Ada Lovelace", base_hash="0" * 64)
     with refused(ErrorCode.STALE_BASE):
-        alice.do(retitle_page, page=ada, title="Ada Lovelace", base_hash="0" * 64)
+        alice.do(page_retitle, page=ada, title="Ada Lovelace", base_hash="0" * 64)
     assert page_by_title("Ada Byron").uid == ada.uid
 
 
@@ -133,7 +133,7 @@ def test_one_save_in_between_is_taken_over(
         return real(vault, path, *args, **options)
 
     monkeypatch.setattr(writer, "replace", replace)
-    done = alice.do(retitle_page, page=ada, title="Ada Lovelace", base_hash=ada.content_hash)
+    done = alice.do(page_retitle, page=ada, title="Ada Lovelace", base_hash=ada.content_hash)
     assert done.failed == []
     assert file.read_text().endswith("A person's line about [[ada|Ada Lovelace]].\n")
     assert drafts.list_drafts(current_vault()) == []
@@ -149,7 +149,7 @@ def test_a_file_that_can_not_be_written_is_told_and_the_rest_done(
     (vault_folder.root / "notes/second name.md").hardlink_to(linked)
     vault_folder.write("notes/latin.md", b"[[Ada Byron]] caf\xe9\n")
     scan()
-    done = alice.do(retitle_page, page=ada, title="Ada Lovelace", base_hash=ada.content_hash)
+    done = alice.do(page_retitle, page=ada, title="Ada Lovelace", base_hash=ada.content_hash)
     failed = {failure["path"]: failure["error_code"] for failure in done.failed}
     assert failed == {
         "notes/latin.md": "not_a_text_file",
@@ -166,7 +166,7 @@ def test_a_page_without_a_title_gets_one(vault_folder: VaultFolder, alice: Write
     vault_folder.write("b.md", "[[a]]\n")
     scan()
     page = page_by_title("a")
-    alice.do(retitle_page, page=page, title="An A", base_hash=page.content_hash)
+    alice.do(page_retitle, page=page, title="An A", base_hash=page.content_hash)
     assert vault_folder.read("a.md") == b"---\ntitle: An A\n---\nBody.\n"
     assert vault_folder.read("b.md") == b"[[a]]\n"
     assert Link.objects.get().state == "resolved"
@@ -178,7 +178,7 @@ def test_an_alias_of_another_page_is_not_taken_over(vault_folder: VaultFolder, a
     vault_folder.write("c.md", "[[Nick]]\n")
     scan()
     page = page_by_title("a")
-    alice.do(retitle_page, page=page, title="Nick", base_hash=page.content_hash)
+    alice.do(page_retitle, page=page, title="Nick", base_hash=page.content_hash)
     assert vault_folder.read("c.md") == b"[[b|Nick]]\n"
 
 
@@ -186,10 +186,10 @@ def test_reserved_titles_are_not_given(vault_folder: VaultFolder, ada: Page, ali
     vault_folder.write("schema.md", "x\n")
     for title in ("index", "log", "schema"):
         with refused(ErrorCode.PATH_NOT_ALLOWED):
-            alice.do(retitle_page, page=ada, title=title, base_hash=ada.content_hash)
+            alice.do(page_retitle, page=ada, title=title, base_hash=ada.content_hash)
 
 
 def test_one_line_in_the_log_whatever_follows(vault_folder: VaultFolder, ada: Page, alice: Writer) -> None:
-    alice.do(retitle_page, page=ada, title="Ada Lovelace", base_hash=ada.content_hash)
+    alice.do(page_retitle, page=ada, title="Ada Lovelace", base_hash=ada.content_hash)
     log = vault_folder.read("wiki/log.md").decode()
     assert [line.split("] ")[1] for line in log.splitlines() if line.startswith("## [")] == ["retitle | Ada Lovelace"]

@@ -15,7 +15,7 @@ from vault.errors import ErrorCode, SynapseError
 from wiki import catchup, jobs
 from wiki.data_version import data_version
 from wiki.models import Audit, Job, Page
-from wiki.services import create_page, delete_page, page_by_title, page_content, put_page, writing
+from wiki.services import create_page, page_by_title, page_content, page_delete, put_page, writing
 from wiki.signals import page_written
 from wiki.sync import dump_index, scan
 
@@ -225,7 +225,7 @@ def test_a_path_does_not_choose_where_a_page_goes(vault_folder: VaultFolder, cla
 
 def test_a_deleted_title_is_made_anew(vault_folder: VaultFolder, claude: Writer) -> None:
     first = claude.write("Ada", "One.\n")
-    claude.do(delete_page, page=first.page)
+    claude.do(page_delete, page=first.page)
     again = claude.write("Ada", "Two.\n")
     assert again.created
     assert again.page.uid == first.page.uid

@@ -126,7 +126,7 @@ class PageViewSet(ViewSet):
         """Move a page's file to the history. What links to it is listed."""
         page = services.page_by_id(UUID(id))
         base = _required_base(request, page)
-        return Response(services.delete_page(page=page, base_hash=base, author=params.author(request)))
+        return Response(services.page_delete(page=page, base_hash=base, author=params.author(request)))
 
     @extend_schema(
         operation_id="listPageVersions",
@@ -151,7 +151,7 @@ class PageViewSet(ViewSet):
         page = services.page_by_id(UUID(id), deleted=True)
         given = params.body_params(request, serializers.RestoreSerializer)
         base = _base_if_given(request, page)
-        return _written(services.restore_page(page=page, base_hash=base, author=params.author(request), **given))
+        return _written(services.page_restore(page=page, base_hash=base, author=params.author(request), **given))
 
     @extend_schema(
         operation_id="movePage",
@@ -165,7 +165,7 @@ class PageViewSet(ViewSet):
         page = services.page_by_id(UUID(id))
         given = params.body_params(request, serializers.MoveSerializer)
         base = _base_if_given(request, page)
-        done = services.move_page(page=page, base_hash=base, author=params.author(request), **given)
+        done = services.page_move(page=page, base_hash=base, author=params.author(request), **given)
         return Response(done.as_dict())
 
     @extend_schema(
@@ -180,5 +180,5 @@ class PageViewSet(ViewSet):
         page = services.page_by_id(UUID(id))
         given: dict[str, Any] = params.body_params(request, serializers.RetitleSerializer)
         base = _base_if_given(request, page)
-        done = services.retitle_page(page=page, base_hash=base, author=params.author(request), **given)
+        done = services.page_retitle(page=page, base_hash=base, author=params.author(request), **given)
         return Response(done.as_dict())

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from wiki.services.drafts import draft_apply, draft_drop, draft_list, draft_text
-from wiki.services.moving import Renamed, move_page, retitle_page
+from wiki.services.moving import Renamed, page_move, page_retitle
 from wiki.services.reading import list_pages, page_by_id, page_by_title, page_content, page_history, page_ref, read_page
 from wiki.services.recording import PageWritten
-from wiki.services.removing import delete_page, restore_page
+from wiki.services.removing import page_delete, page_restore
 from wiki.services.rescan import request_rescan
 from wiki.services.sources import list_sources, read_source
 from wiki.services.status import readiness, status
@@ -16,26 +16,26 @@ __all__ = [
     "PageWritten",
     "Renamed",
     "create_page",
-    "delete_page",
     "draft_apply",
     "draft_drop",
     "draft_list",
     "draft_text",
     "list_pages",
     "list_sources",
-    "move_page",
     "page_by_id",
     "page_by_title",
     "page_content",
+    "page_delete",
     "page_history",
+    "page_move",
     "page_ref",
+    "page_restore",
+    "page_retitle",
     "put_page",
     "read_page",
     "read_source",
     "readiness",
     "request_rescan",
-    "restore_page",
-    "retitle_page",
     "status",
     "write_page",
 ]

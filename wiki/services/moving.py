@@ -67,7 +67,7 @@ class Renamed:
         }
 
 
-def move_page(*, page: Page, path: str, author: Author, base_hash: str | None = None, preview: bool = False) -> Renamed:
+def page_move(*, page: Page, path: str, author: Author, base_hash: str | None = None, preview: bool = False) -> Renamed:
     """Give a page another path, which must be free; its id stays, and links that would break are rewritten.
 
     ``base_hash``, if given, must be the page's. Raises ``path_not_allowed``, ``conflict`` (the path is taken, or the
@@ -83,7 +83,7 @@ def move_page(*, page: Page, path: str, author: Author, base_hash: str | None = 
     return _rename(renaming, author, base_hash, preview=preview)
 
 
-def retitle_page(
+def page_retitle(
     *,
     page: Page,
     title: str,

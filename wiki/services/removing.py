@@ -17,7 +17,7 @@ from wiki.services.reading import backlinks, titled
 from wiki.services.recording import Change, PageWritten, record, record_bytes
 
 
-def delete_page(*, page: Page, base_hash: str | None = None, author: Author) -> dict[str, Any]:
+def page_delete(*, page: Page, base_hash: str | None = None, author: Author) -> dict[str, Any]:
     """Move a page's file to its history; its row stays and revives when a file comes back.
 
     The base is checked as for a write. Returns ``id``, ``title``, ``path``, ``content_hash`` (of what was deleted),
@@ -61,7 +61,7 @@ def delete_page(*, page: Page, base_hash: str | None = None, author: Author) -> 
     }
 
 
-def restore_page(
+def page_restore(
     *, page: Page, version: int, displaced: bool = False, base_hash: str | None = None, author: Author
 ) -> PageWritten:
     """Put the bytes of a version in the page's place, exactly as they were; what they displace is in the history too.

@@ -107,7 +107,7 @@ class Command(SynapseCommand):
 
     def _restore(self, options: dict[str, Any]) -> None:
         page = _page(options, deleted=True)
-        written = services.restore_page(
+        written = services.page_restore(
             page=page,
             version=options["version"],
             displaced=options["displaced"],
@@ -117,14 +117,14 @@ class Command(SynapseCommand):
         self._say_written(written, f"Restored version {options['version']} of", options)
 
     def _move(self, options: dict[str, Any]) -> None:
-        done = services.move_page(
+        done = services.page_move(
             page=_page(options), path=options["new_path"], preview=options["preview"], author=terminal_author()
         )
         self._say_renamed(done, options)
 
     def _retitle(self, options: dict[str, Any]) -> None:
         page = _page(options)
-        done = services.retitle_page(
+        done = services.page_retitle(
             page=page,
             title=options["new_title"],
             rename=options["rename"],
@@ -136,7 +136,7 @@ class Command(SynapseCommand):
 
     def _delete(self, options: dict[str, Any]) -> None:
         page = _page(options)
-        gone = services.delete_page(page=page, base_hash=_standing(page), author=terminal_author())
+        gone = services.page_delete(page=page, base_hash=_standing(page), author=terminal_author())
         if options["json"]:
             self.print_json(gone)
             return
