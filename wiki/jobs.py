@@ -31,6 +31,7 @@ logger = logging.getLogger(__name__)
 HANDLERS: Final[dict[str, str]] = {
     "catalog": "wiki.services.catalog.run_job",
     "catch_up": "wiki.services.recording.run_job",
+    "edges": "wiki.graph.settle.run_job",
     "rescan": "wiki.services.rescan.run_job",
 }
 MAX_ATTEMPTS: Final = 5

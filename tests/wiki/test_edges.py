@@ -9,6 +9,7 @@ from itertools import combinations
 import pytest
 
 from wiki.graph import recompute_edges, settle_edges
+from wiki.graph.edges import linked_pairs
 from wiki.graph.settle import whole_graph
 from wiki.graph.weights import affinity, facts, neighbour_term, weight
 from wiki.models import Edge, Link, Page
@@ -127,6 +128,30 @@ def test_edges_kept_up_to_date_equal_edges_made_anew(seed: int) -> None:
             changed.add(page.pk)
         recompute_edges(changed, facts_of=facts_of if chance.random() < 0.7 else None)
         assert stored() == whole_graph()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("seed", range(5))
+def test_edges_left_for_later_equal_edges_made_anew_once_they_are_worked_off(seed: int) -> None:
+    chance = random.Random(seed)
+    pages = [make_page(number) for number in range(14)]
+    left = 0
+    for _ in range(12):
+        for _ in range(4):
+            page = chance.choice(pages)
+            found = Link.objects.filter(source=page).first()
+            if found and chance.random() < 0.4:
+                found.delete()
+            else:
+                link(page, chance.choice(pages))
+            waiting = recompute_edges({page.pk}, at_once=chance.choice([0, 6, 1_000]))
+            Page.objects.filter(pk__in=waiting).update(graph_dirty=True)
+            left += len(waiting)
+            own = {ends: count for ends, (count, _) in stored().items()}
+            assert own == linked_pairs(), "the edges of the page itself do not wait"
+        settle_edges()
+        assert stored() == whole_graph()
+    assert left
 
 
 @pytest.mark.django_db

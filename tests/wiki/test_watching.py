@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import threading
+from collections.abc import Callable
 
 import pytest
 
 from tests.conftest import VaultFolder
 from vault.current import current_vault
-from wiki.sync import watching
+from wiki.sync import ScanReport, watching
 
 
 @pytest.fixture
@@ -16,7 +18,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """Set once a thread has begun to watch; real watching is left out."""
     begun = threading.Event()
 
-    def watch_vault(*, stop: threading.Event) -> None:
+    def watch_vault(*, stop: threading.Event, heard: Callable[[ScanReport], None]) -> None:
         begun.set()
         stop.wait(5)
 
@@ -61,3 +63,18 @@ def test_a_watcher_keeps_stand_ins_waiting(vault_folder: VaultFolder, watched: t
     server.join(2)
     with current_vault().try_lock(watching.WATCH_LOCK) as ours:
         assert ours
+
+
+def test_that_deletions_are_not_believed_is_logged_once(
+    vault_folder: VaultFolder, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    reports = [ScanReport(stopped="30 of 40 files are gone."), ScanReport(stopped="30 of 40 files are gone.")]
+
+    def watch_vault(*, stop: threading.Event, heard: Callable[[ScanReport], None]) -> None:
+        for report in [ScanReport(changed=1), *reports]:
+            heard(report)
+
+    monkeypatch.setattr(watching, "watch_vault", watch_vault)
+    with caplog.at_level(logging.WARNING, logger=watching.__name__):
+        watching.WatchThread(threading.Event()).run()
+    assert [record.__dict__["reason"] for record in caplog.records] == ["30 of 40 files are gone."]

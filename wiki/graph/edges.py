@@ -99,23 +99,37 @@ class Neighbours:
         return self._degrees[page] if loaded is None else len(loaded)
 
 
-def recompute_edges(page_ids: Collection[int], *, facts_of: Collection[int] | None = None) -> int:
-    """Bring the edges up to date after these pages changed; returns how many rows that wrote.
+def recompute_edges(
+    page_ids: Collection[int],
+    *,
+    facts_of: Collection[int] | None = None,
+    pivots: Collection[int] = (),
+    at_once: int | None = None,
+) -> set[int]:
+    """Bring the edges up to date after these pages changed. Call it inside the transaction of that change.
 
     A page changed when its links lead elsewhere, or its type, its sources, or whether it is in the graph
     (neither deleted nor reserved). The targets of its links need not be named. ``facts_of`` are those of the pages
-    whose type or sources may have changed; without it, all. Call it inside the transaction of that change.
+    whose type or sources may have changed; without it, all. ``pivots`` are pages that have gained or lost a
+    neighbour before, without the edges around them having been weighed since.
+
+    With ``at_once``, edges around pages that have more neighbours than that together are left as they are, and
+    those pages are returned, to be the ``pivots`` of a later call; else the empty set is.
     """
     changed = set(page_ids)
     if not changed:
-        return 0
+        return set()
     index_lock()
     wanted = linked_pairs(changed)
     graph = Neighbours()
     graph.load(changed, edges=True)
     stored = dict(graph.edges)
     added, removed = wanted.keys() - stored.keys(), stored.keys() - wanted.keys()
-    links = {ends: graph.edges[ends].links for ends in _around(graph, added, removed)}
+    turned = {page for ends in [*added, *removed] for page in ends} | set(pivots)
+    graph.load(turned)
+    waiting = turned if at_once is not None and sum(len(graph.of[page]) for page in turned) > at_once else set()
+    near = _around(graph, turned - waiting, added, removed)
+    links = {ends: graph.edges[ends].links for ends in near}
     facts_changed = changed if facts_of is None else set(facts_of)
     for ends, count in wanted.items():
         old = stored.get(ends)
@@ -124,20 +138,21 @@ def recompute_edges(page_ids: Collection[int], *, facts_of: Collection[int] | No
     graph.load({page for ends in links for page in ends})
     graph.change(added, removed)
     kept = {ends: graph.edges[ends] for ends in [*links, *removed] if ends in graph.edges}
-    return write_changes(dict(weigh(graph, links)), kept)
+    write_changes(dict(weigh(graph, links)), kept)
+    return waiting
 
 
-def _around(graph: Neighbours, added: Collection[Pair], removed: Collection[Pair]) -> set[Pair]:
+def _around(graph: Neighbours, pivots: set[int], added: Collection[Pair], removed: Collection[Pair]) -> set[Pair]:
     """Edges whose Adamic-Adar changes with the topology: both ends are neighbours, before or after, of one page
     that gains or loses a neighbour."""
-    pivots = {page for ends in [*added, *removed] for page in ends}
     if not pivots:
         return set()
-    graph.load(pivots)
     around = {pivot: set(graph.of[pivot]) for pivot in pivots}
     for a, b in added:
-        around[a].add(b)
-        around[b].add(a)
+        if a in around:
+            around[a].add(b)
+        if b in around:
+            around[b].add(a)
     pivots_of: dict[int, set[int]] = defaultdict(set)
     for pivot, neighbours in around.items():
         for neighbour in neighbours:

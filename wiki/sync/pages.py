@@ -9,6 +9,7 @@ from uuid import UUID
 from vault.current import current_vault
 from vault.pages import ParsedPage
 from vault.root import FileRead
+from wiki import jobs
 from wiki.graph import recompute_edges
 from wiki.models import Page
 from wiki.rows import chunks, index_lock
@@ -17,8 +18,10 @@ from wiki.sync.known import KnownPage
 from wiki.sync.links import resolve_stale
 from wiki.sync.reads import Change, from_file
 
-#: More pages than this with other edges, and the next scan computes them: a write must not wait for a hub.
+#: More pages than this with other edges, and a job computes them: a write must not wait for a hub.
 EDGES_AT_ONCE: Final = 300
+#: More neighbours than this around the pages that a write ties or parts, and a job weighs the edges among them.
+NEIGHBOURS_AT_ONCE: Final = 1_000
 
 
 def index_page(*, page_id: UUID, path: str, read: FileRead, parsed: ParsedPage | None = None) -> Page:
@@ -61,12 +64,13 @@ def _evict(path: str, page_id: UUID) -> None:
 
 def _settle(pk: int, applied: Applied) -> None:
     changed = applied.dirty | resolve_stale(pk, applied.stale)
-    if len(changed) <= EDGES_AT_ONCE:
-        recompute_edges(changed, facts_of=applied.facts)
-    else:
+    if len(changed) > EDGES_AT_ONCE:
         _defer(changed)
+    elif waiting := recompute_edges(changed, facts_of=applied.facts, at_once=NEIGHBOURS_AT_ONCE):
+        _defer(waiting)
 
 
 def _defer(pages: Collection[int]) -> None:
     for chunk in chunks(pages):
         Page.objects.filter(pk__in=chunk).update(graph_dirty=True)
+    jobs.enqueue("edges", delay=1.0)
