@@ -71,19 +71,24 @@ def _secret_key() -> str:
     if given:
         return given
     kept = SYNAPSE_DATA / "secret-key"
-    try:
-        return kept.read_text(encoding="ascii").strip()
-    except OSError:
-        made = secrets.token_urlsafe(50)
+    if key := _kept_key(kept):
+        return key
+    made = secrets.token_urlsafe(50)
     try:
         SYNAPSE_DATA.mkdir(parents=True, exist_ok=True)
+        kept.unlink(missing_ok=True)  # an empty one is what a full disk leaves
         with open(kept, "x", encoding="ascii", opener=_owner_only) as file:
             file.write(made)
-    except FileExistsError:
-        return kept.read_text(encoding="ascii").strip()
     except OSError:
-        pass  # a disk that can't be written: the key lasts as long as this process
-    return made
+        pass  # a disk that can't be written: the key lasts as long as this process. Or another start was first
+    return _kept_key(kept) or made
+
+
+def _kept_key(kept: Path) -> str:
+    try:
+        return kept.read_text(encoding="ascii").strip()
+    except (OSError, ValueError):
+        return ""
 
 
 SECRET_KEY = _secret_key()
