@@ -37,7 +37,7 @@ def _where(record: logging.LogRecord) -> dict[str, Any]:
 
 
 class JsonLineFormatter(logging.Formatter):
-    """Formats a record as one JSON object on one line: time, level, logger, message, and where an exception was."""
+    """A record as one JSON object on one line: time, level, logger, message, reason, and where an exception was."""
 
     def format(self, record: logging.LogRecord) -> str:
         """One line; control characters of the message are escaped by JSON, so a message can't forge a second event."""
@@ -50,6 +50,8 @@ class JsonLineFormatter(logging.Formatter):
             "logger": record.name,
             "message": message,
         }
+        if reason := getattr(record, "reason", None):
+            event["reason"] = redact(str(reason))[:_MAX_MESSAGE]
         if record.exc_info:
             event.update(_where(record))
         return json.dumps(event, ensure_ascii=True)

@@ -30,6 +30,12 @@ def test_an_event_has_time_level_logger_and_message() -> None:
     assert found["time"].endswith("+00:00")
 
 
+def test_the_reason_is_told_without_secrets() -> None:
+    record = logging.LogRecord("wiki", logging.WARNING, "x.py", 1, "job failed", (), None)
+    record.reason = "OperationalError at postgres://user:hidden@db/x"
+    assert json.loads(JsonLineFormatter().format(record))["reason"] == "OperationalError at postgres://user:***@db/x"
+
+
 @given(st.text())
 def test_no_message_can_forge_a_second_line(message: str) -> None:
     written = line("%s", message)

@@ -75,15 +75,22 @@ class WatchThread(threading.Thread):
         super().__init__(name="watch", daemon=True)
         self._stop_event = stop
         self._stand_in = stand_in
+        self._told: str | None = None
 
     def run(self) -> None:
         """Watch until the event is set."""
         while not self._stop_event.is_set():
             with current_vault().try_lock(WATCH_LOCK) as first:
                 if first or not self._stand_in:
-                    watch_vault(stop=self._stop_event)
+                    watch_vault(stop=self._stop_event, heard=self._heard)
                     return
             self._stop_event.wait(STAND_IN_SECONDS)
+
+    def _heard(self, report: ScanReport) -> None:
+        """Tell once why the index stands still; nobody reads the reports of a background thread."""
+        if report.stopped and report.stopped != self._told:
+            logger.warning("the index no longer follows the vault", extra={"reason": report.stopped})
+        self._told = report.stopped
 
 
 class _Feed(threading.Thread):
