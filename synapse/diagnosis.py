@@ -21,6 +21,7 @@ from wiki import jobs
 from wiki.binding import check_binding
 from wiki.models import Link, LinkState, Page, Token, VaultState
 from wiki.startup import pending_migrations
+from wiki.sync import scan
 
 
 class Verdict(StrEnum):
@@ -95,13 +96,7 @@ def _index() -> Iterator[Finding]:
     links = Link.objects.filter(source__deleted_at__isnull=True)
     broken = links.filter(state=LinkState.BROKEN).count()
     yield Finding("index", Verdict.OK, f"{pages.count():,} pages, {links.count():,} links, {broken:,} broken")
-    state = VaultState.objects.first()
-    if state is None or state.last_scan_at is None:
-        yield Finding("scan", Verdict.WARNING, "The vault has never been scanned.", "Run `manage.py rescan`.")
-    elif state.last_scan.get("stopped"):
-        yield Finding("scan", Verdict.WARNING, str(state.last_scan["stopped"]), "Look at the vault, then rescan.")
-    else:
-        yield Finding("scan", Verdict.OK, f"last change found {state.last_scan_at:%Y-%m-%d %H:%M} UTC")
+    yield _compared_with_the_vault()
     for page in flagged.order_by("path")[:10]:
         reasons = "; ".join(str(flag.get("reason", flag.get("code"))) for flag in page.flags)
         yield Finding(
@@ -109,6 +104,25 @@ def _index() -> Iterator[Finding]:
         )
     if (more := flagged.count() - 10) > 0:
         yield Finding("page", Verdict.NOTE, f"and {more:,} more pages with a flag (see the admin)")
+
+
+def _compared_with_the_vault() -> Finding:
+    report = scan(dry_run=True)
+    state = VaultState.objects.first()
+    if report.stopped:
+        return Finding("scan", Verdict.WARNING, report.stopped)
+    if report.running:
+        return Finding("scan", Verdict.NOTE, "A scan is at work at this moment.")
+    if report.differences:
+        what = f"{report.differences:,} files differ from the index."
+        return Finding(
+            "scan", Verdict.WARNING, what, "Run `manage.py rescan`; while `make serve` runs it does so itself."
+        )
+    if state is None or state.last_scan_at is None:
+        return Finding(
+            "scan", Verdict.NOTE, "There is no file in the vault.", "Put notes into it, or correct SYNAPSE_VAULT."
+        )
+    return Finding("scan", Verdict.OK, f"as the vault is; last change found {state.last_scan_at:%Y-%m-%d %H:%M} UTC")
 
 
 def _kept_by_us() -> Iterator[Finding]:

@@ -6,14 +6,26 @@ import os
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from django.conf import settings
 from django.contrib.auth.models import User
 
+from synapse.logs import redact
 from vault.errors import ErrorCode, SynapseError
 from vault.starter_vault import create_starter
 from wiki.models import Scope, Token
 from wiki.tokens import create_token
+
+#: What decides which index an agent's own process opens and what it may do there, beside vault and data folder.
+_PASSED_ON: Final = (
+    "SYNAPSE_EXCLUDE",
+    "SYNAPSE_WRITE_DIRS",
+    "SYNAPSE_READ_ONLY",
+    "SYNAPSE_MAX_PAGE_BYTES",
+    "SYNAPSE_HISTORY_DAYS",
+    "DATABASE_URL",
+)
 
 
 @dataclass(frozen=True)
@@ -52,3 +64,12 @@ def first_credentials() -> Credentials | None:
     User.objects.create_superuser("admin", password=password)
     token = "" if Token.objects.exists() else create_token(name="first start", scope=Scope.READ)[1]
     return Credentials("admin", password, token)
+
+
+def stdio_environment() -> dict[str, str]:
+    """The variables with which ``manage.py mcp``, started by an agent, works on the same vault and index as this one.
+
+    The password of a database is left out: this is printed at each start.
+    """
+    given = {name: redact(os.environ[name]) for name in _PASSED_ON if os.environ.get(name)}
+    return {"SYNAPSE_VAULT": str(settings.SYNAPSE_VAULT), "SYNAPSE_DATA": str(settings.SYNAPSE_DATA), **given}

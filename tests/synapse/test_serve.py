@@ -117,6 +117,55 @@ def test_a_vault_that_is_named_and_missing_is_not_made_silently(tmp_path: Path) 
     assert not (tmp_path / "typo").exists()
 
 
+@pytest.mark.parametrize("left", ["", "\n"])
+def test_a_key_that_a_full_disk_left_empty_is_made_again(left: str, tmp_path: Path) -> None:
+    kept = tmp_path / "data" / "secret-key"
+    kept.parent.mkdir()
+    kept.write_text(left)
+    assert len(settings_key(environment(tmp_path))) > 40
+    assert settings_key(environment(tmp_path)) == kept.read_text()
+    assert kept.stat().st_mode & 0o077 == 0
+
+
+def settings_key(env: dict[str, str]) -> str:
+    """The secret key as a new process reads it."""
+    command = [sys.executable, "-c", "import synapse.settings as s; print(s.SECRET_KEY)"]
+    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_a_file_in_the_place_of_the_data_folder_is_told(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("no folder")
+    (tmp_path / "vault").mkdir()
+    assert "SYNAPSE_DATA" in failing(environment(tmp_path, SYNAPSE_VAULT=str(tmp_path / "vault")), "serve")
+
+
+def test_an_address_of_another_machine_is_told_as_such(tmp_path: Path) -> None:
+    said = failing(environment(tmp_path), "serve", "--host", "192.0.2.7", "--port", str(free_port()))
+    assert "192.0.2.7 is not an address of this machine" in said and "SYNAPSE_HOST" in said
+
+
+def test_an_empty_vault_is_told_and_so_is_one_that_has_become_empty(tmp_path: Path) -> None:
+    root = tmp_path / "my notes"
+    root.mkdir()
+    env = environment(tmp_path, SYNAPSE_VAULT=str(root), SYNAPSE_EXCLUDE="Templates")
+    with serving(env, free_port()) as first:
+        assert "no Markdown file" in first and "init_vault" in first
+        assert f"-e 'SYNAPSE_VAULT={root}'" in first, "the line can be pasted into a shell"
+        assert "-e SYNAPSE_EXCLUDE=Templates" in first, "an agent's own process scans the same files"
+    for number in range(3):
+        (root / f"{number}.md").write_text("note")
+    with serving(env, free_port()) as second:
+        assert "3 pages" in second and "no Markdown file" not in second
+    for number in range(3):
+        (root / f"{number}.md").unlink()
+    with serving(env, free_port()) as third:
+        assert "empty although the index knows files in it" in third and "3 pages" in third
+        examined = subprocess.run(
+            [sys.executable, "manage.py", "doctor"], cwd=ROOT, env=env, capture_output=True, text=True, timeout=60
+        )
+        assert "empty although the index knows files in it" in examined.stdout
+
+
 def test_a_port_in_use_is_told_with_the_way_out(tmp_path: Path) -> None:
     with socket.socket() as holder:
         holder.bind(("127.0.0.1", 0))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import shlex
 import socket
 import sys
 import threading
@@ -10,7 +12,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandParser
 
-from synapse.first_run import Credentials, ensure_root, first_credentials
+from synapse.first_run import Credentials, ensure_root, first_credentials, stdio_environment
 from vault.current import current_vault
 from vault.history import recover_orphans
 from wiki.binding import check_binding
@@ -50,6 +52,13 @@ class Command(SynapseCommand):
         credentials = first_credentials()
         report = scan_with_progress(self)
         self.stdout.write(report.summary())
+        if report.stopped:
+            self.stderr.write(report.stopped)
+        elif not report.pages:
+            self.stderr.write(
+                "There is no Markdown file in the vault. If it should not be empty, mount it or correct SYNAPSE_VAULT; "
+                "if it is new, put notes into it, or the first files of a wiki with `manage.py init_vault`."
+            )
         self._say_how_to_connect(host, port, credentials)
         self._serve(listener, watch=not no_watch)
 
@@ -63,11 +72,17 @@ class Command(SynapseCommand):
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((host, port))
-        except OSError:
-            self.fail(
-                f"Port {port} on {host} can't be used; another program (perhaps another Synapse) may hold it. "
-                f"Stop that one, or choose another port: SYNAPSE_PORT={port + 1} make serve"
-            )
+        except PermissionError:
+            self.fail(f"This user may not listen on port {port}. Choose one above 1023: SYNAPSE_PORT=8000 make serve")
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                self.fail(
+                    f"Port {port} on {host} is in use by another program, perhaps another Synapse. "
+                    f"Stop that one, or choose another port: SYNAPSE_PORT={port + 1} make serve"
+                )
+            self.fail(f"{host} is not an address of this machine. Set SYNAPSE_HOST to one, or leave it out.")
+        except OverflowError:
+            self.fail(f"{port} is not a port. Use a number from 1 to 65535; 8000 is the default.")
         return listener
 
     def _say_how_to_connect(self, host: str, port: int, credentials: Credentials | None) -> None:
@@ -80,16 +95,15 @@ class Command(SynapseCommand):
             say(f"  password  {credentials.password}")
             if credentials.token:
                 say(f"  token     {credentials.token}   (reads only; `manage.py token create` makes others)")
-        token = credentials.token if credentials and credentials.token else "<token>"
-        python, script = sys.executable, settings.BASE_DIR / "manage.py"
-        vault, data = settings.SYNAPSE_VAULT, settings.SYNAPSE_DATA
+        token = credentials.token if credentials else ""
+        command = shlex.join([sys.executable, str(settings.BASE_DIR / "manage.py"), "mcp"])
+        named = " ".join(f"-e {shlex.quote(f'{name}={value}')}" for name, value in stdio_environment().items())
         say("\nConnect Claude, on this machine (reads and writes):")
-        say(
-            f'  claude mcp add synapse -e "SYNAPSE_VAULT={vault}" -e "SYNAPSE_DATA={data}" -- "{python}" "{script}" mcp'
-        )
-        say("or over HTTP:")
-        say(f'  claude mcp add --transport http synapse {base}/mcp --header "Authorization: Bearer {token}"')
-        say(f"\nAdmin {base}/admin/   API {base}/docs   Vault {vault}   (Ctrl-C stops)")
+        say(f"  claude mcp add synapse {named} -- {command}")
+        say("or over HTTP:" if token else "or over HTTP, with a token that `manage.py token create NAME` makes:")
+        header = f"Authorization: Bearer {token or '<token>'}"
+        say(f'  claude mcp add --transport http synapse {base}/mcp --header "{header}"')
+        say(f"\nAdmin {base}/admin/   API {base}/docs   Vault {settings.SYNAPSE_VAULT}   (Ctrl-C stops)")
         self.stdout.flush()
 
     def _serve(self, listener: socket.socket, *, watch: bool) -> None:
