@@ -105,6 +105,7 @@ def test_errors_are_one_sentence_or_an_envelope(vault_folder: VaultFolder, run: 
 
 def test_drafts(vault_folder: VaultFolder, run: Any, claude: Writer) -> None:
     assert run("drafts") == "No drafts.\n"
+    assert run("drafts", "--json") == run("drafts", "list", "--json") == "[]\n"
     old = claude.write("Ada", "One.\n")
     claude.write("Ada", "Two.\n")
     for text in ("Apply me.\n", "Drop me.\n"):

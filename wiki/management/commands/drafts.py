@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import SUPPRESS
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -16,6 +17,7 @@ class Command(SynapseCommand):
     help = "List, show, apply or drop the texts that could not be written because somebody else had written first."
 
     def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--json", action="store_true", help="print JSON")
         actions = parser.add_subparsers(dest="action")
         lister = actions.add_parser("list", help="all drafts, newest first (the default)")
         show = actions.add_parser("show", help="print a draft")
@@ -24,7 +26,8 @@ class Command(SynapseCommand):
         for action in (show, apply, drop):
             action.add_argument("id", help="as `drafts list` shows it")
         for action in (lister, show, apply, drop):
-            action.add_argument("--json", action="store_true", help="print JSON")
+            # Without a default of its own, so that it does not take back what stood before the action.
+            action.add_argument("--json", action="store_true", default=SUPPRESS, help="print JSON")
 
     def run(self, **options: Any) -> None:
         """Do the one action."""
@@ -33,7 +36,7 @@ class Command(SynapseCommand):
 
     def _list(self, options: dict[str, Any]) -> None:
         drafts = services.draft_list()
-        if options.get("json"):
+        if options["json"]:
             self.print_json(drafts)
             return
         if not drafts:
