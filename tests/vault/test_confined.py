@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import socket
 import tempfile
@@ -292,3 +293,12 @@ def test_the_walk_by_folders_stands_in_where_the_kernel_refuses(monkeypatch: pyt
         assert best_mechanism() is Mechanism.WALK
     finally:
         best_mechanism.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("number", "said"), [(errno.EROFS, "read-only"), (errno.ENOSPC, "full"), (errno.EACCES, "acc")]
+)
+def test_a_disk_that_refuses_is_named_with_the_repair(number: int, said: str) -> None:
+    refused = confined.refusal(OSError(number, "text of the system", "/root/secret.md"))
+    assert refused.code is ErrorCode.STORAGE_ERROR
+    assert said in refused.message and "secret" not in refused.message

@@ -176,6 +176,19 @@ def _make_folders(folder: int, path: str, mechanism: Mechanism | None) -> int:
     return current
 
 
+#: What a person can do about a system call that failed, by its error number.
+REPAIRS: Final = {
+    errno.ENOSPC: "The disk is full. Free some space, then try again.",
+    errno.EDQUOT: "The disk quota is used up. Free some space, then try again.",
+    errno.EROFS: "The disk is read-only. Mount it writable, then try again.",
+    errno.EIO: "The disk reports an input/output error. Check the disk, then try again.",
+    errno.EACCES: "Synapse has no permission there. Give its user access to the vault's files and folders.",
+    errno.EPERM: "The system does not allow this change. Check the permissions and attributes of file and folder.",
+    errno.EMFILE: "Too many files are open. Raise the limit of open files, then try again.",
+    errno.ENFILE: "Too many files are open. Raise the limit of open files, then try again.",
+}
+
+
 def refusal(error: OSError) -> SynapseError:
     """The answer that belongs to what the kernel said, without its text (which may name the root)."""
     code = error.errno
@@ -185,13 +198,8 @@ def refusal(error: OSError) -> SynapseError:
         return SynapseError(ErrorCode.NOT_FOUND, "There is no file at this path. List what is there and try again.")
     if code in (errno.EISDIR, errno.ENXIO, errno.ENODEV, errno.EOPNOTSUPP):
         return not_a_file()
-    if code in (errno.EACCES, errno.EPERM):
-        return SynapseError(
-            ErrorCode.STORAGE_ERROR, "Synapse may not read this. Give its user access to the vault's files."
-        )
-    return SynapseError(
-        ErrorCode.STORAGE_ERROR, "The disk did not answer as expected. Check that the vault is mounted and has room."
-    )
+    otherwise = "The disk did not answer as expected. Check that the vault is mounted and has room."
+    return SynapseError(ErrorCode.STORAGE_ERROR, REPAIRS.get(code or 0, otherwise))
 
 
 def not_a_file() -> SynapseError:

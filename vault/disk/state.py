@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from vault.disk.confined import folder_beneath, refusal
+from vault.disk.confined import REPAIRS, folder_beneath, refusal
 from vault.errors import ErrorCode, SynapseError
 
 if TYPE_CHECKING:
@@ -17,16 +17,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_REPAIRS: Final = {
-    errno.ENOSPC: "The disk is full. Free some space, then try again.",
-    errno.EDQUOT: "The disk quota is used up. Free some space, then try again.",
-    errno.EROFS: "The disk is read-only. Mount it writable, then try again.",
-    errno.EIO: "The disk reports an input/output error. Check the disk, then try again.",
-    errno.EACCES: "Synapse has no permission to write there. Give its user write access, then try again.",
-    errno.EPERM: "The system does not allow this change. Check the permissions and attributes of file and folder.",
-    errno.EMFILE: "Too many files are open. Raise the limit of open files, then try again.",
-    errno.ENFILE: "Too many files are open. Raise the limit of open files, then try again.",
-}
 _NOT_THERE: Final = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EXDEV, errno.ENAMETOOLONG, errno.EILSEQ})
 _OTHERWISE: Final = "The disk refused the operation. Check that the vault is mounted and has room, then try again."
 
@@ -63,4 +53,4 @@ def storage_error(error: OSError, what: str) -> SynapseError:
         return SynapseError(
             ErrorCode.PATH_NOT_ALLOWED, "This file is a mount point of its own and can't be replaced. Unmount it first."
         )
-    return SynapseError(ErrorCode.STORAGE_ERROR, f"{what} {_REPAIRS.get(error.errno or 0, _OTHERWISE)}")
+    return SynapseError(ErrorCode.STORAGE_ERROR, f"{what} {REPAIRS.get(error.errno or 0, _OTHERWISE)}")
