@@ -295,9 +295,7 @@ def test_the_walk_by_folders_stands_in_where_the_kernel_refuses(monkeypatch: pyt
         best_mechanism.cache_clear()
 
 
-@pytest.mark.parametrize(
-    ("number", "said"), [(errno.EROFS, "read-only"), (errno.ENOSPC, "full"), (errno.EACCES, "acc")]
-)
+@pytest.mark.parametrize(("number", "said"), [(errno.EROFS, "read-only"), (errno.ENOSPC, "full"), (errno.EACCES, "no")])
 def test_a_disk_that_refuses_is_named_with_the_repair(number: int, said: str) -> None:
     refused = confined.refusal(OSError(number, "text of the system", "/root/secret.md"))
     assert refused.code is ErrorCode.STORAGE_ERROR
