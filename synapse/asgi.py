@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
@@ -15,6 +16,9 @@ from django.urls import get_resolver  # noqa: E402  (Django must be set up first
 
 from mcpapi.http import lifespan, mcp_app  # noqa: E402
 from synapse.body_limit import with_bodies_read_out, with_body_limit  # noqa: E402
+
+# WhiteNoise streams a static file from a plain iterator. Django reads that in a thread, as it should, but warns.
+warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
 
 _django = with_bodies_read_out(with_body_limit(_django))
 _mcp = with_bodies_read_out(mcp_app)

@@ -14,7 +14,7 @@ _MAX_MESSAGE = 2_000
 _SECRETS = re.compile(
     r"(?i)(?P<bearer>bearer\s+)[^\s\"']+"
     r"|(?P<own>syn_)[A-Za-z0-9_-]{8,}"
-    r"|(?P<url>[a-z][a-z0-9+.-]*://[^\s/@:]*:)[^\s/@]+(?=@)"
+    r"|(?P<url>[a-z][a-z0-9+.-]{0,30}://[^\s/@:]*:)[^\s/@]+(?=@)"  # bounded, or a long word costs the square
     r"|(?P<query>[?&](?:token|access_token|key|code)=)[^\s&\"']+"
 )
 _ABSOLUTE_PATH = re.compile(r"(?<![\w:/.])/(?:[^\s/'\"<>]+/)+(?P<name>[^\s/'\"<>]*)")
@@ -42,7 +42,7 @@ class JsonLineFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """One line; control characters of the message are escaped by JSON, so a message can't forge a second event."""
         message = redact(record.getMessage())[:_MAX_MESSAGE]
-        if record.name.startswith(("django", "asyncio", "uvicorn", "mcp")):
+        if record.name.startswith(("django", "asyncio", "uvicorn", "mcp", "py.warnings")):
             message = _ABSOLUTE_PATH.sub(r"…/\g<name>", message) if record.name != "django.request" else message
         event: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),

@@ -6,6 +6,7 @@ Reading settings never creates or changes a file of the vault.
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
 from pathlib import Path
@@ -239,6 +240,7 @@ UNFOLD: dict[str, Any] = {
     "SIDEBAR": {"navigation": "wiki.admin.navigation.sections"},
 }
 
+logging.captureWarnings(True)  # a library's warning is a line of JSON too, without the path it would print
 LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -251,5 +253,8 @@ LOGGING: dict[str, Any] = {
         "uvicorn": {"level": "WARNING"},
         "mcp": {"level": "WARNING"},
         "watchfiles": {"level": "WARNING"},
+        # What these say at DEBUG quotes pages: each chunk of an answer, each statement with its values.
+        "sse_starlette": {"level": "INFO"},
+        "django.db.backends": {"level": "INFO"},
     },
 }

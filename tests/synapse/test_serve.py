@@ -101,6 +101,22 @@ def test_the_first_start_sets_everything_up_and_the_second_does_not(tmp_path: Pa
         assert found(port, token, "provenance")
 
 
+def test_all_that_a_server_logs_is_json_without_absolute_paths(tmp_path: Path) -> None:
+    port, env = free_port(), environment(tmp_path)
+    command = [sys.executable, "-W", "always", "manage.py", "serve", "--port", str(port)]
+    process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        wait_for(lambda: get(port, "/health/ready")[0] == 200, 30)
+        assert get(port, "/static/drf_spectacular_sidecar/swagger-ui-dist/swagger-ui.css")[0] == 200
+        assert get(port, "/nowhere")[0] == 404
+    finally:
+        process.send_signal(signal.SIGTERM)
+        _, logged = process.communicate(timeout=10)
+    lines = logged.splitlines()
+    assert any("/nowhere" in json.loads(line)["message"] for line in lines)
+    assert str(ROOT) not in logged and str(tmp_path) not in logged and "StreamingHttpResponse" not in logged
+
+
 def failing(env: dict[str, str], *arguments: str) -> str:
     """What a start that must fail says; one sentence, no traceback."""
     done = subprocess.run(
@@ -155,11 +171,12 @@ def test_an_empty_vault_is_told_and_so_is_one_that_has_become_empty(tmp_path: Pa
     for number in range(3):
         (root / f"{number}.md").write_text("note")
     with serving(env, free_port()) as second:
-        assert "3 pages" in second and "no Markdown file" not in second
+        assert "(reads and writes)" in second and "3 pages" in second and "no Markdown file" not in second
     for number in range(3):
         (root / f"{number}.md").unlink()
-    with serving(env, free_port()) as third:
+    with serving({**env, "SYNAPSE_READ_ONLY": "true"}, free_port()) as third:
         assert "empty although the index knows files in it" in third and "3 pages" in third
+        assert "(reads only)" in third and "-e SYNAPSE_READ_ONLY=true" in third
         examined = subprocess.run(
             [sys.executable, "manage.py", "doctor"], cwd=ROOT, env=env, capture_output=True, text=True, timeout=60
         )

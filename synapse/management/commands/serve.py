@@ -98,7 +98,8 @@ class Command(SynapseCommand):
         token = credentials.token if credentials else ""
         command = shlex.join([sys.executable, str(settings.BASE_DIR / "manage.py"), "mcp"])
         named = " ".join(f"-e {shlex.quote(f'{name}={value}')}" for name, value in stdio_environment().items())
-        say("\nConnect Claude, on this machine (reads and writes):")
+        writes = current_vault().writable and not settings.SYNAPSE_READ_ONLY
+        say(f"\nConnect Claude, on this machine ({'reads and writes' if writes else 'reads only'}):")
         say(f"  claude mcp add synapse {named} -- {command}")
         say("or over HTTP:" if token else "or over HTTP, with a token that `manage.py token create NAME` makes:")
         header = f"Authorization: Bearer {token or '<token>'}"
