@@ -314,6 +314,15 @@ def test_words_are_counted_in_every_script() -> None:
     assert parse_body("one two\nthree").words == 3
     assert parse_body("知識管理 is four and two words").words == 9
     assert parse_body("café naïve — ok").words == 4
+    assert parse_body("a\u00a0b\u2003c\u3000d\u0085e\u1680f\x1fg").words == 7
+    assert parse_body("\ud800 x").words == 2
+
+
+@given(st.text(st.sampled_from("ab \n\té“—\u00a0\u0085\u1680\u2003\u3000，。識管䷀ひ한กខ𠀀😀ﬁ"), max_size=40))
+def test_each_character_of_a_script_without_spaces_is_a_word(text: str) -> None:
+    unspaced = "識管䷀ひกខ𠀀"
+    spaced = "".join(" " if character in unspaced else character for character in text)
+    assert parse_body(text).words == len(spaced.split()) + sum(map(text.count, unspaced))
 
 
 # --- rewriting ----------------------------------------------------------------------------------

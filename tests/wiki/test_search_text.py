@@ -74,6 +74,14 @@ def test_words_that_touch_a_run_are_tokens_of_their_own() -> None:
     assert list(words("使用Python3编程"))[2:3] == ["python3"]
 
 
+@given(st.text(st.sampled_from("ab .é—知識ひ한กเ𠀀"), max_size=30))
+def test_every_run_is_found_wherever_it_stands(text: str) -> None:
+    runs = "".join(character if character in "知識ひ한กเ𠀀" else " " for character in text).split()
+    tokens = shadow(text)
+    assert [token for token in tokens if token[0] in "知識ひ한กเ𠀀"] == [pair for run in runs for pair in grams(run)]
+    assert {token for token in tokens if token[0] not in "知識ひ한กเ𠀀"} <= {fold(word) for word in words(text)}
+
+
 @pytest.mark.parametrize("unit", ["知", "x" * 5000 + "知", "知é", "++a", "a#", "Α", "é", "e\u0301"])
 def test_hostile_texts_take_linear_time(unit: str) -> None:
     text = clean(unit * (400_000 // len(unit)))
