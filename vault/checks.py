@@ -26,12 +26,20 @@ from vault.root import Vault
 
 @register("vault", Tags.files)
 def check_root(app_configs: Sequence[AppConfig] | None = None, **kwargs: Any) -> list[CheckMessage]:
-    """E001 to E005, W001 to W003: the folder that SYNAPSE_VAULT names."""
+    """E001 to E006, W001 to W003: the folder that SYNAPSE_VAULT names."""
     root, data = Path(settings.SYNAPSE_VAULT), Path(settings.SYNAPSE_DATA)
     try:
         mode = os.stat(root).st_mode
     except OSError:
         return [_missing(root, data)]
+    if root.resolve() == Path(root.anchor):
+        return [
+            Error(
+                "SYNAPSE_VAULT names the root of the file system.",
+                hint="Name the folder of your notes: everything below the vault's root is indexed.",
+                id="synapse.E006",
+            )
+        ]
     if not stat.S_ISDIR(mode):
         return [
             Error(
@@ -110,7 +118,7 @@ def _check_surroundings(root: Path, data: Path) -> list[CheckMessage]:
 
 @register("synapse", Tags.security)
 def check_knobs(app_configs: Sequence[AppConfig] | None = None, **kwargs: Any) -> list[CheckMessage]:
-    """E010 to E020: values from the environment that can't be read or make no sense."""
+    """E010 to E021: values from the environment that can't be read or make no sense."""
     return [Error(message, hint=hint, id=f"synapse.{number}") for number, message, hint in _wrong_knobs()]
 
 
@@ -183,6 +191,14 @@ def _wrong_folders() -> list[tuple[str, str, str]]:
 
 def _wrong_addresses() -> list[tuple[str, str, str]]:
     found = []
+    if len(settings.SECRET_KEY) < 32:
+        found.append(
+            (
+                "E021",
+                "SYNAPSE_SECRET_KEY is too short to keep sessions safe.",
+                "Give at least 32 random characters, or unset it: one is made and kept in SYNAPSE_DATA.",
+            )
+        )
     if settings.SYNAPSE_PUBLIC_URL and not _is_origin(settings.SYNAPSE_PUBLIC_URL.rstrip("/"), path_allowed=True):
         found.append(
             ("E017", "SYNAPSE_PUBLIC_URL is not an address.", "Give scheme and host: https://wiki.example.org")

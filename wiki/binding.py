@@ -7,6 +7,7 @@ place) is refused before anything is read or written, because its scan would tak
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from django.db import transaction
 from django.db.models import F
@@ -98,10 +99,22 @@ def begin_scan_rows() -> None:
     VaultState.objects.filter(pk=STATE_PK, scanning=False).update(scanning=True)
 
 
-def finish_scan_rows(report: dict[str, object]) -> int:
-    """Clear the mark, keep the report and count the scan; returns the new version."""
-    VaultState.objects.filter(pk=STATE_PK).update(scanning=False, last_scan=report, last_scan_at=timezone.now())
+def finish_scan_rows() -> int:
+    """Clear the mark and count the scan; returns the new version."""
+    VaultState.objects.filter(pk=STATE_PK).update(scanning=False)
     return bump_data_version()
+
+
+def keep_report(report: dict[str, Any], *, changed: bool) -> None:
+    """Keep a scan's report for /status and the admin if it ``changed`` the index, or if scans stop, or no longer do.
+
+    Else nothing is written: a scan that finds all as it was leaves no trace.
+    """
+    state = VaultState.objects.filter(pk=STATE_PK).first()
+    if state is None or state.root != vault_root():
+        return
+    if changed or report["stopped"] != state.last_scan.get("stopped"):
+        VaultState.objects.filter(pk=STATE_PK).update(last_scan=report, last_scan_at=timezone.now())
 
 
 def scan_was_cut_short() -> bool:

@@ -222,6 +222,15 @@ def stray(vault: Vault, data: bytes, folder: str = "wiki") -> Path:
     return file
 
 
+def test_strays_of_a_vault_inside_the_vault_are_left_to_it(vault: Vault) -> None:
+    inner = vault.root / "archive" / "old vault"
+    (inner / ".synapse").mkdir(parents=True)
+    stray = inner / ".synapse-0123456789ab.tmp"
+    stray.write_bytes(b"another's save")
+    assert history.recover_orphans(vault) == []
+    assert stray.read_bytes() == b"another's save"
+
+
 def test_a_stray_without_a_record_is_kept(vault: Vault) -> None:
     file = stray(vault, b"a person's save", "wiki/entities")
     (done,) = history.recover_orphans(vault)

@@ -192,7 +192,7 @@ class TestCrashes:
         before = scan().data_version
         vault_folder.write("wiki/p0.md", "edited")
         with monkeypatch.context() as fragile, pytest.raises(KeyboardInterrupt):
-            fragile.setattr(sync_steps, "finish_scan_rows", lambda report: (_ for _ in ()).throw(KeyboardInterrupt))
+            fragile.setattr(sync_steps, "finish_scan_rows", lambda: (_ for _ in ()).throw(KeyboardInterrupt))
             scan()
         assert scan().data_version == before + 1
         assert scan().data_version == before + 1

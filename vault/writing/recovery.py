@@ -20,6 +20,7 @@ from uuid import UUID
 from vault.disk.confined import folder_beneath
 from vault.disk.state import state_folder, storage_guard
 from vault.errors import SynapseError
+from vault.identity import STATE
 from vault.writing import exchange, orphans, pending, versions
 from vault.writing.pending import PENDING, TEMP_NAME, Change
 from vault.writing.placement import identity
@@ -150,6 +151,8 @@ def _collect_strays(vault: Vault, records: int | None) -> Iterator[Record]:
             try:
                 with folder_beneath(root, path) as folder:
                     strays, inside = _look_into(folder)
+                    if path and _is_vault(folder):
+                        continue  # a vault of its own, whose temporary files are its own to recover
                     waiting += [f"{path}/{name}" if path else name for name in inside]
                     for name in strays:
                         if not _is_known(records, name):
@@ -157,6 +160,14 @@ def _collect_strays(vault: Vault, records: int | None) -> Iterator[Record]:
                                 yield orphans.keep(vault, folder, name, path=path, page_id=None, reason=_INTERRUPTED)
             except OSError:
                 continue  # gone, or unreadable: the scan reports such folders
+
+
+def _is_vault(folder: int) -> bool:
+    try:
+        os.stat(STATE, dir_fd=folder, follow_symlinks=False)
+    except OSError:
+        return False
+    return True
 
 
 def _look_into(folder: int) -> tuple[list[str], list[str]]:

@@ -103,7 +103,7 @@ class SourceQuerySerializer(serializers.Serializer[Any]):
     """Where to begin."""
 
     offset = serializers.IntegerField(
-        required=False, default=0, help_text="in characters; `next_offset` of the part before"
+        required=False, default=0, min_value=0, help_text="in characters; `next_offset` of the part before"
     )
 
 
@@ -141,7 +141,7 @@ class StatusSerializer(serializers.Serializer[Any]):
     waiting_jobs = serializers.IntegerField()
     scan_running = serializers.BooleanField()
     read_only = serializers.BooleanField()  # type: ignore[assignment]  # as above
-    last_scan = serializers.DictField(help_text="what the last finished scan found, in figures; empty before the first")
+    last_scan = serializers.DictField(help_text="figures of the last scan that changed something, or why it stopped")
     last_scan_at = serializers.DateTimeField(allow_null=True)
 
 

@@ -15,11 +15,15 @@ from wiki.models import File, FileKind, Link, LinkState, Page, VaultState
 from wiki.services.rescan import scan_is_running
 
 #: What the last scan found to have changed; what there is altogether is counted anew.
-_FOUND: Final = ("added", "changed", "moved", "deleted", "files_changed", "flagged_total", "skipped_total")
+_FOUND: Final = (
+    *("added", "changed", "moved", "deleted", "files_changed", "flagged_total", "skipped_total"),
+    *("seconds", "stopped"),
+)
 
 
 def status() -> dict[str, Any]:
-    """Counts of live rows, the version of the index, the backlog, and what the last finished scan found."""
+    """Counts of live rows, the version of the index, the backlog, and what the last scan found that
+    changed something or stopped."""
     state = VaultState.objects.filter(pk=STATE_PK).first()
     pages = Page.objects.live()
     files = File.objects.filter(deleted_at__isnull=True)

@@ -14,7 +14,7 @@ from vault.current import current_vault
 from vault.errors import ErrorCode, SynapseError
 from vault.paths import classify
 from vault.root import Skipped, Vault, WalkEntry
-from wiki.binding import check_binding
+from wiki.binding import check_binding, keep_report
 from wiki.data_version import data_version
 from wiki.models import File, Link, LinkState, Page, VaultState
 from wiki.signals import rescan_finished
@@ -192,12 +192,15 @@ def _add_destinations(vault: Vault, known: Known, found: Found) -> None:
 
 
 def _finished(report: ScanReport, started: float) -> ScanReport:
+    changed = bool(report.data_version)
     report.pages = Page.objects.live().count()
     report.files = File.objects.filter(deleted_at__isnull=True).count()
     report.links = Link.objects.count()
     report.broken = Link.objects.filter(state=LinkState.BROKEN).count()
     report.data_version = data_version()
     report.seconds = time.monotonic() - started
+    if not report.running and not report.dry_run:
+        keep_report(report.as_dict(), changed=changed)
     if not report.stopped and not report.running and not report.dry_run:
         rescan_finished.send_robust(sender=ScanReport, report=report)
     return report

@@ -232,7 +232,7 @@ class ScanRun:
         settle_edges(self.progress)
         with transaction.atomic():
             touch_pages([change for change in self._rested if _is_still(change)])
-            self.report.data_version = finish_scan_rows(self.report.as_dict())
+            self.report.data_version = finish_scan_rows()
 
 
 @contextmanager

@@ -87,9 +87,25 @@ def test_the_status_counts_what_is_there(rita: Rest, turing: Page, vault: VaultF
     assert (status["links"], status["broken_links"]) == (1, 1)
     assert status["last_scan"]["added"] == 1
     assert set(status["last_scan"]) == {
-        *("added", "changed", "moved", "deleted", "files_changed", "flagged_total", "skipped_total")
+        *("added", "changed", "moved", "deleted", "files_changed", "flagged_total", "skipped_total"),
+        *("seconds", "stopped"),
     }
     assert status["scan_running"] is False
+
+
+def test_the_status_tells_that_scans_stop_and_that_they_go_on(rita: Rest, vault: VaultFolder) -> None:
+    files = [vault.write(f"notes/{number}.md", f"note {number}") for number in range(20)]
+    assert scan().pages == 20
+    texts = [file.read_text() for file in files]
+    for file in files[:15]:
+        file.unlink()
+    assert scan().stopped
+    status = rita.get("/status").json()
+    assert status["last_scan"]["stopped"] and status["pages"] == 20
+    for file, text in zip(files[:15], texts, strict=False):
+        file.write_text(text)
+    scan()
+    assert rita.get("/status").json()["last_scan"]["stopped"] is None
 
 
 def test_properties_of_every_kind_are_valid_json(rita: Rest, vault: VaultFolder) -> None:
