@@ -43,6 +43,27 @@ def test_a_missing_root(tmp_path: Path, settings) -> None:  # type: ignore[no-un
     assert ids(check_root()) == ["E002"]
 
 
+def test_the_root_of_the_file_system_is_no_vault(tmp_path: Path, settings) -> None:  # type: ignore[no-untyped-def]
+    settings.SYNAPSE_DATA = tmp_path
+    settings.SYNAPSE_VAULT = Path("/")
+    assert ids(check_root()) == ["E006"]
+    (tmp_path / "link").symlink_to("/")
+    settings.SYNAPSE_VAULT = tmp_path / "link"
+    assert ids(check_root()) == ["E006"]
+
+
+def test_a_secret_that_can_be_guessed(vault_folder, settings) -> None:  # type: ignore[no-untyped-def]
+    settings.SECRET_KEY = "x" * 31
+    assert ids(check_knobs()) == ["E021"]
+
+
+def test_a_variable_that_could_not_be_read(vault_folder, settings) -> None:  # type: ignore[no-untyped-def]
+    settings.UNREADABLE_SETTINGS = {"SYNAPSE_PORT": "a whole number"}
+    (found,) = check_knobs()
+    assert ids([found]) == ["E020"]
+    assert "SYNAPSE_PORT" in found.msg
+
+
 @pytest.mark.parametrize(("forbidden", "expected"), [(os.R_OK, "E003"), (os.W_OK, "W002")])
 def test_a_root_without_access(
     vault_folder,

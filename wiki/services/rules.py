@@ -137,6 +137,10 @@ def without_owned(given: dict[str, Any], existing: dict[str, Any]) -> dict[str, 
     return {key: value for key, value in given.items() if not (key in OWNED_KEYS and existing.get(key) == value)}
 
 
+#: How each door takes the version that a change was made from.
+_AS_BASE: Final = "name its content_hash as the base (base_hash of a tool, If-Match over REST, --base in a terminal)"
+
+
 def check_base(
     page: Page,
     read: FileRead,
@@ -162,8 +166,7 @@ def check_base(
     if required or history.last_written_hash(current_vault(), page.uid) != standing:
         raise SynapseError(
             ErrorCode.BASE_REQUIRED,
-            "The page was last changed by somebody else. Read it, and send its content_hash as base_hash "
-            "with a text made from that version.",
+            f"The page was last changed by somebody else. Read it, make your text from that version, and {_AS_BASE}.",
             content_hash=standing,
             path=page.path,
         )
@@ -176,7 +179,7 @@ def stale(path: str, standing: str | None, *, author: Author, draft: str | None 
     return SynapseError(
         code,
         f"The page has changed since the version you started from. Nothing was written.{kept} "
-        "Read it again, and send its content_hash as base_hash.",
+        f"Read it again, and {_AS_BASE}.",
         content_hash=standing,
         path=path,
         **({"draft": draft} if draft else {}),
