@@ -7,6 +7,16 @@ from typing import Any, Final
 
 from django.conf import settings
 from django.http.request import split_domain_port, validate_host
+from django.utils.http import parse_header_parameters
+from mcp.shared.inbound import (
+    MCP_METHOD_HEADER,
+    MCP_NAME_HEADER,
+    MCP_PROTOCOL_VERSION_HEADER,
+    NAME_BEARING_METHODS,
+    decode_header_value,
+)
+from mcp.types import PROTOCOL_VERSION_META_KEY
+from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 
 from vault.errors import ErrorCode, SynapseError
 from vault.strict_json import halves_as_nul, loads_object
@@ -17,6 +27,31 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 _ANY_ADDRESS: Final = frozenset({"", "0.0.0.0", "::"})  # noqa: S104  (recognised here, not listened on)
+_SHOWN_CHARACTERS: Final = 40
+_ANSWERS: Final = ("application/json", "text/event-stream")
+
+
+class HeaderMismatchError(SynapseError):
+    """The headers say one thing and the message another; JSON-RPC has a code of its own for that."""
+
+    def __init__(self, header: str) -> None:
+        super().__init__(
+            ErrorCode.INVALID_PARAM_VALUE,
+            f"The header {header} does not say what the message says. Send both alike, and the header once.",
+            header=header,
+        )
+
+
+class UnknownRevisionError(SynapseError):
+    """A revision of the protocol that nobody has heard of; JSON-RPC has a code of its own for that too."""
+
+    def __init__(self, requested: str) -> None:
+        super().__init__(
+            ErrorCode.INVALID_PARAM_VALUE,
+            "This revision of the protocol is not spoken here. `supported` lists those that are.",
+            supported=list(reversed(KNOWN_PROTOCOL_VERSIONS)),
+            requested=requested[:_SHOWN_CHARACTERS],
+        )
 
 
 class HostNotServedError(SynapseError):
@@ -64,12 +99,63 @@ def _is_ours(host: str) -> bool:
 
 
 def require_json(scope: Scope) -> None:
-    """Raises ``unsupported_media_type`` unless the body is plain application/json."""
+    """Raises ``unsupported_media_type`` unless the body is plain application/json in UTF-8."""
     types = headers_of(scope, b"content-type")
     encodings = headers_of(scope, b"content-encoding")
     plain = not encodings or [value.lower() for value in encodings] == ["identity"]
-    if len(types) != 1 or types[0].split(";")[0].strip().lower() != "application/json" or not plain:
+    if len(types) != 1 or not plain or not _is_json(types[0]):
         raise SynapseError(ErrorCode.UNSUPPORTED_MEDIA_TYPE, "Send the body as plain application/json.")
+    # The kind is the same in any case (RFC 9110, 8.3.1), which not every reader knows.
+    scope["headers"] = [
+        (name, b"application/json" if name == b"content-type" else value) for name, value in scope["headers"]
+    ]
+
+
+def _is_json(content_type: str) -> bool:
+    try:
+        kind, parameters = parse_header_parameters(content_type)
+    except (ValueError, LookupError):  # too long, or a parameter in an encoding that does not exist
+        return False
+    return kind == "application/json" and parameters.get("charset", "utf-8").lower() in ("utf-8", "utf8")
+
+
+def require_readable_answer(scope: Scope) -> None:
+    """Raises ``not_acceptable`` unless the client takes both forms of an answer, which the protocol asks of it."""
+    accepted = {
+        part.split(";")[0].strip().lower() for value in headers_of(scope, b"accept") for part in value.split(",")
+    }
+    if not all(accepted & {"*/*", kind, f"{kind.split('/')[0]}/*"} for kind in _ANSWERS):
+        raise SynapseError(ErrorCode.NOT_ACCEPTABLE, f"Send `Accept: {', '.join(_ANSWERS)}`.")
+
+
+def require_agreement(scope: Scope, message: dict[str, Any]) -> None:
+    """Refuse a message that its headers contradict, whatever the revision: what lies in between may go by them.
+
+    Raises HeaderMismatchError and UnknownRevisionError. A header that must be there and is not, is the SDK's to miss.
+    """
+    params = message.get("params")
+    params = params if isinstance(params, dict) else {}
+    meta = params.get("_meta")
+    stated = meta.get(PROTOCOL_VERSION_META_KEY) if isinstance(meta, dict) else None
+    version = _once(scope, MCP_PROTOCOL_VERSION_HEADER)
+    if stated is not None and version != stated:
+        raise HeaderMismatchError(MCP_PROTOCOL_VERSION_HEADER)
+    if version is not None and version not in KNOWN_PROTOCOL_VERSIONS:
+        raise UnknownRevisionError(version)
+    method = _once(scope, MCP_METHOD_HEADER)
+    if method is not None and method != message.get("method"):
+        raise HeaderMismatchError(MCP_METHOD_HEADER)
+    name = _once(scope, MCP_NAME_HEADER)
+    key = NAME_BEARING_METHODS.get(str(message.get("method")))
+    if name is not None and key is not None and decode_header_value(name) != params.get(key):
+        raise HeaderMismatchError(MCP_NAME_HEADER)
+
+
+def _once(scope: Scope, header: str) -> str | None:
+    values = headers_of(scope, header.encode())
+    if len(values) > 1:
+        raise HeaderMismatchError(header)
+    return values[0] if values else None
 
 
 async def read_object(scope: Scope, receive: Receive) -> tuple[dict[str, Any], bytes]:

@@ -15,7 +15,13 @@ from typing import Any, Final
 from django.conf import settings
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp.types import INVALID_REQUEST, PARSE_ERROR, jsonrpc_message_adapter
+from mcp.types import (
+    HEADER_MISMATCH,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    UNSUPPORTED_PROTOCOL_VERSION,
+    jsonrpc_message_adapter,
+)
 from pydantic import ValidationError
 from starlette.responses import JSONResponse
 
@@ -89,6 +95,7 @@ class McpApp:
             raise SynapseError(ErrorCode.NOT_FOUND, "There is nothing at this address. The MCP endpoint is /mcp.")
         _require_method(scope, "POST")
         gate.require_json(scope)
+        gate.require_readable_answer(scope)
         try:
             message, body = await gate.read_object(scope, receive)
         except SynapseError as error:
@@ -101,6 +108,12 @@ class McpApp:
                 ErrorCode.MALFORMED_BODY, "The body is not one JSON-RPC 2.0 message, or is nested too deeply."
             )
             await _protocol_error(INVALID_REQUEST, refused)(scope, receive, send)
+            return
+        try:
+            gate.require_agreement(scope, message)
+        except SynapseError as error:
+            code = UNSUPPORTED_PROTOCOL_VERSION if isinstance(error, gate.UnknownRevisionError) else HEADER_MISMATCH
+            await _protocol_error(code, error, message.get("id"))(scope, receive, send)
             return
         await self._serve(scope, gate.replay(body, receive), send)
 
@@ -138,9 +151,9 @@ def _refusal(error: SynapseError) -> JSONResponse:
     return JSONResponse(error.envelope(), status_code=error.status, headers=headers)
 
 
-def _protocol_error(code: int, error: SynapseError) -> JSONResponse:
+def _protocol_error(code: int, error: SynapseError, number: Any = None) -> JSONResponse:
     """What a JSON-RPC client understands when its message could not be read, with our envelope inside."""
-    body = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": error.message, "data": error.envelope()}}
+    body = {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": error.message, "data": error.envelope()}}
     return JSONResponse(body, status_code=error.status)
 
 

@@ -144,7 +144,10 @@ def test_an_address_that_is_not_there_is_an_envelope():
     refused(request(path="/mcp/elsewhere"), 404, "not_found")
 
 
-@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "application/jsonx", ""])
+@pytest.mark.parametrize(
+    "kind",
+    ["text/plain", "application/x-www-form-urlencoded", "application/jsonx", "application/json; charset=latin-1", ""],
+)
 def test_a_body_that_is_not_declared_json_is_refused(kind):
     refused(request(content_type=kind), 415, "unsupported_media_type")
 
@@ -187,16 +190,57 @@ def test_a_body_that_is_no_message_is_answered_in_the_protocols_way(content, cod
     assert "pydantic" not in response.text
 
 
+META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+READ_IT = {**LIST, "method": "tools/call", "params": {"name": "get_page", "arguments": {}}}
+NEW_LIST = {**LIST, "params": {"_meta": META}}
+
+
 @pytest.mark.parametrize(
-    ("headers", "status"),
+    ("body", "headers", "code"),
     [
-        ({"mcp_protocol_version": "1900-01-01"}, 400),
-        ({"mcp_protocol_version": "2026-07-28", "mcp_method": "tools/call"}, 400),
-        ({"accept": "text/html"}, 406),
+        (LIST, {"mcp_protocol_version": "1900-01-01"}, -32022),
+        (LIST, {"mcp_protocol_version": "x" * 5_000}, -32022),
+        (LIST, {"mcp_method": "tools/call"}, -32020),
+        (READ_IT, {"mcp_method": "tools/list"}, -32020),
+        (READ_IT, {"mcp_method": "tools/call", "mcp_name": "write_page"}, -32020),
+        (READ_IT, {"mcp_name": "=?base64?!?="}, -32020),
+        (NEW_LIST, {"mcp_protocol_version": "2025-11-25", "mcp_method": "tools/list"}, -32020),
+        (NEW_LIST, {"without": "mcp-protocol-version", "mcp_method": "tools/list"}, -32020),
+        (NEW_LIST, {"mcp_protocol_version": "2026-07-28", "mcp_method": "tools/call"}, -32020),
+        (NEW_LIST, {"mcp_protocol_version": "2026-07-28"}, -32020),
     ],
 )
-def test_headers_that_disagree_with_the_message_are_refused(headers, status):
-    assert request(**headers).status_code == status
+def test_headers_that_disagree_with_the_message_are_refused_in_every_revision(body, headers, code):
+    response = request(content=json.dumps(body).encode(), **headers)
+    assert response.status_code == 400
+    answer = response.json()
+    assert (answer["id"], answer["error"]["code"]) == (1, code)
+    if code == -32022:
+        assert {"2026-07-28", "2025-06-18"} <= set(answer["error"]["data"]["supported"])
+        assert len(response.text) < 1_000
+
+
+@pytest.mark.parametrize(
+    ("body", "headers"),
+    [
+        (LIST, {"mcp_method": "tools/list"}),
+        (LIST, {"without": "mcp-protocol-version"}),
+        (LIST, {"content_type": "Application/JSON; charset=UTF-8"}),
+        (READ_IT, {"mcp_method": "tools/call", "mcp_name": "get_page"}),
+        (READ_IT, {"mcp_name": "=?base64?Z2V0X3BhZ2U=?="}),
+        (NEW_LIST, {"mcp_protocol_version": "2026-07-28", "mcp_method": "tools/list", "accept": "*/*"}),
+    ],
+)
+def test_headers_that_say_what_the_message_says_are_taken(body, headers):
+    response = request(content=json.dumps(body).encode(), **headers)
+    assert response.status_code == 200
+    assert "result" in message(response)
+
+
+@pytest.mark.parametrize("accept", ["text/html", "application/json", "text/event-stream", ""])
+def test_a_client_that_takes_no_stream_is_told_what_to_accept(accept):
+    body = refused(request(accept=accept), 406, "not_acceptable")
+    assert "text/event-stream" in body["error"]
 
 
 def call(name: str, **arguments: Any) -> dict[str, Any]:
