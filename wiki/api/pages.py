@@ -65,7 +65,7 @@ class PageViewSet(ViewSet):
     @extend_schema(
         operation_id="listPages",
         parameters=[serializers.PageListQuerySerializer],
-        responses={200: serializers.PageListSerializer, **errors(400)},
+        responses={200: serializers.PageListSerializer, **errors(400, 422)},
     )
     def list(self, request: Request) -> Response:
         """Live pages by title, a part at a time; reserved pages are left out."""
@@ -96,7 +96,7 @@ class PageViewSet(ViewSet):
     @extend_schema(
         operation_id="getPageByTitle",
         parameters=[serializers.TitleQuerySerializer, schema.IF_NONE_MATCH, schema.ETAG],
-        responses={200: serializers.PageSerializer, 304: None, **errors(400, 404, 409, 413, 415, 507)},
+        responses={200: serializers.PageSerializer, 304: None, **errors(400, 404, 409, 413, 415, 422, 507)},
     )
     def by_title(self, request: Request) -> Response:
         """One page by its exact title, or by `path` where several bear it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from vault.errors import ErrorCode
@@ -40,6 +41,7 @@ class LocatedPageSerializer(serializers.Serializer[Any]):
     path = serializers.CharField(help_text="vault-relative")
 
 
+@extend_schema_serializer(many=False)  # the method is named `list`, and yet it answers one object
 class PageListSerializer(serializers.Serializer[Any]):
     """A part of the pages, by title."""
 

@@ -29,7 +29,7 @@ class SearchView(APIView):
     @extend_schema(
         operation_id="searchPages",
         parameters=[serializers.SearchQuerySerializer],
-        responses={200: serializers.SearchSerializer, **errors(400, 503)},
+        responses={200: serializers.SearchSerializer, **errors(400, 422, 503)},
         examples=[schema.SEARCH_EXAMPLE],
     )
     def get(self, request: Request) -> Response:
@@ -54,7 +54,7 @@ class NeighborhoodView(APIView):
     @extend_schema(
         operation_id="getNeighborhood",
         parameters=[serializers.NeighborhoodQuerySerializer],
-        responses={200: serializers.NeighborhoodSerializer, **errors(400, 404, 409)},
+        responses={200: serializers.NeighborhoodSerializer, **errors(400, 404, 409, 422)},
     )
     def get(self, request: Request) -> Response:
         """The pages around one, at most 200, the strongest ties first. Rows are read; nothing is computed."""
@@ -69,7 +69,7 @@ class SourceListView(APIView):
     @extend_schema(
         operation_id="listSources",
         parameters=[serializers.SourceListQuerySerializer],
-        responses={200: serializers.SourceListSerializer, **errors(400)},
+        responses={200: serializers.SourceListSerializer, **errors(400, 422)},
     )
     def get(self, request: Request) -> Response:
         """The files under raw/sources, by path."""
@@ -115,7 +115,7 @@ class RescanView(APIView):
 class StatusView(APIView):
     """The state of the index."""
 
-    @extend_schema(operation_id="getStatus", responses={200: serializers.StatusSerializer, **errors()})
+    @extend_schema(operation_id="getStatus", responses={200: serializers.StatusSerializer, **errors(400)})
     def get(self, request: Request) -> Response:
         """Counts, versions and the last scan."""
         params.query_params(request, NothingSerializer)

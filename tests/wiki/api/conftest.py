@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 
 from tests.conftest import VaultFolder
+from tests.wiki.api import contract
 from vault.history import Author
 from wiki.models import Page, Scope
 from wiki.services import write_page
@@ -31,7 +32,9 @@ class Rest:
             sent.setdefault("Authorization", f"Bearer {self.token}")
         content_type = sent.pop("Content-Type", "application/json")
         data = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
-        return self.client.generic(method, path, data, content_type=content_type, headers=sent)
+        response = self.client.generic(method, path, data, content_type=content_type, headers=sent)
+        contract.check(method, path, response)
+        return response
 
     def get(self, path: str, **headers: str) -> Any:
         return self.call("GET", path, **headers)
