@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import logging
 import sys
+import time
 from typing import Any
 
 import pytest
+from django.conf import settings
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -63,6 +65,19 @@ def test_a_token_is_blotted_out_wherever_it_stands() -> None:
     raw = PREFIX + "A1b2_-" * 7 + "x"
     assert raw not in line(f"seen {raw}, twice: {raw}")
     assert redact(f"({raw})") == f"({PREFIX}***)"
+
+
+@pytest.mark.parametrize("word", ["a", "bearer", "postgres://", "?token", "x-"])
+def test_a_line_as_long_as_an_address_may_be_costs_no_time(word: str) -> None:
+    started = time.process_time()
+    redact(word * (65_536 // len(word)))
+    assert time.process_time() - started < 1.0
+
+
+@pytest.mark.parametrize("name", ["sse_starlette.sse", "django.db.backends"])
+def test_no_level_has_libraries_log_what_pages_say(name: str) -> None:
+    assert not logging.getLogger(name).isEnabledFor(logging.DEBUG)
+    assert settings.LOGGING["loggers"][name.split(".sse")[0]]["level"] == "INFO"
 
 
 def test_plain_words_stay() -> None:
