@@ -42,5 +42,6 @@ urlpatterns = [
     _at("health/live", views.LiveView.as_view(), "live"),
     _at("health/ready", views.ReadyView.as_view(), "ready"),
     _at(r"openapi\.json", SpectacularJSONAPIView.as_view(), "openapi"),
-    _at("docs", SpectacularSwaggerSplitView.as_view(url_name="openapi"), "docs"),
+    # A page for people: what OPTIONS would tell, its renderer has no template for.
+    _at("docs", SpectacularSwaggerSplitView.as_view(url_name="openapi", http_method_names=["get", "head"]), "docs"),
 ]

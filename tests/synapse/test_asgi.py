@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import httpx2 as httpx
+import pytest
+
 from mcpapi import server
 from synapse.asgi import application
 
@@ -33,3 +36,17 @@ def test_it_does_not_start_when_a_tool_is_missing_and_names_it(monkeypatch):
     (failed,) = live()
     assert failed["type"] == "lifespan.startup.failed"
     assert "get_page" in failed["message"]
+
+
+@pytest.mark.parametrize(
+    "kind", ["application/json; charset*=none'en'x", "application/json; a*=x-none'en'b", "a;" * 9_000]
+)
+@pytest.mark.parametrize("path", ["/pages", "/admin/login/", "/nowhere"])
+def test_a_content_type_that_nobody_can_read_is_refused_before_any_view(kind, path):
+    async def ask() -> httpx.Response:
+        transport = httpx.ASGITransport(app=application)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            return await client.post(path, content=b"{}", headers={"content-type": kind})
+
+    answer = asyncio.run(ask())
+    assert (answer.status_code, answer.json()["error_code"]) == (415, "unsupported_media_type")

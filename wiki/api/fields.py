@@ -20,11 +20,21 @@ class Text(serializers.CharField):
         return data
 
 
+class VaultPath(Text):
+    """A path in the vault; the vault's own rules judge it, so that a bad one answers alike through every door."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.validators = []  # those of a text speak of its characters, before anybody knows that it is a path
+
+
 class Whole(serializers.IntegerField):
     """A JSON number without a fraction."""
 
     def to_internal_value(self, data: Any) -> int:
-        """The number; a string of digits or a boolean is not one."""
+        """The number, also when written 5.0; a string of digits or a boolean is not one."""
+        if isinstance(data, float) and data.is_integer():
+            return int(data)
         if isinstance(data, bool) or not isinstance(data, int):
             self.fail("invalid")
         return data

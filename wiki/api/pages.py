@@ -124,6 +124,7 @@ class PageViewSet(ViewSet):
     )
     def destroy(self, request: Request, id: str) -> Response:
         """Move a page's file to the history. What links to it is listed."""
+        params.query_params(request, serializers.NothingSerializer)
         page = services.page_by_id(UUID(id))
         base = _required_base(request, page)
         return Response(services.page_delete(page=page, base_hash=base, author=params.author(request)))

@@ -39,7 +39,11 @@ def query_params(request: Request, kind: type[serializers.Serializer[Any]]) -> d
 
 
 def body_params(request: Request, kind: type[serializers.Serializer[Any]]) -> dict[str, Any]:
-    """The body read by a serializer of ``kind``; a key it does not declare is ``invalid_param_value``."""
+    """The body read by a serializer of ``kind``.
+
+    Raises ``invalid_param_value`` for a key that it does not declare, and for anything in the query string.
+    """
+    _refuse_unknown(set(request.query_params), set(), "query parameters")
     form = kind(data=request.data)
     _refuse_unknown(set(request.data), set(form.fields), "keys in the body")
     form.is_valid(raise_exception=True)

@@ -8,7 +8,7 @@ from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from vault.errors import ErrorCode
-from wiki.api.fields import Flag, Text, Whole
+from wiki.api.fields import Flag, Text, VaultPath, Whole
 from wiki.models import PageType
 
 
@@ -108,15 +108,13 @@ class TitleQuerySerializer(serializers.Serializer[Any]):
     """Which page."""
 
     title = serializers.CharField(trim_whitespace=False, allow_blank=True, help_text="exact, case-sensitive")
-    path = serializers.CharField(
-        required=False, default=None, trim_whitespace=False, help_text="decides between namesakes; title may be empty"
-    )
+    path = VaultPath(required=False, default=None, help_text="decides between namesakes; title may be empty")
 
 
 class MoveSerializer(serializers.Serializer[Any]):
     """Where the page's file is to go."""
 
-    path = Text(help_text="the new vault-relative path, ending in .md; nothing may be there")
+    path = VaultPath(help_text="the new vault-relative path, ending in .md; nothing may be there")
     preview = Flag(required=False, default=False, help_text="only tell which links would change")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -135,7 +136,7 @@ def test_properties_that_are_nested_deeply(wanda: Rest) -> None:
     [
         ("restore", {"version": "1"}, "invalid_param_type"),
         ("restore", {"version": True}, "invalid_param_type"),
-        ("restore", {"version": 1.0}, "invalid_param_type"),
+        ("restore", {"version": 1.5}, "invalid_param_type"),
         ("restore", {"version": 0}, "invalid_param_value"),
         ("restore", {}, "missing_required_params"),
         ("restore", {"version": 10**400}, "not_found"),
@@ -146,7 +147,7 @@ def test_properties_that_are_nested_deeply(wanda: Rest) -> None:
         ("move", {"path": "raw/x.md"}, "path_not_allowed"),
         ("move", {"path": "wiki/x.txt"}, "path_not_allowed"),
         ("move", {"path": "CLAUDE.md"}, "path_not_allowed"),
-        ("move", {"path": "wiki/a\x00.md"}, "invalid_content"),
+        ("move", {"path": "wiki/a\x00.md"}, "path_not_allowed"),
     ],
 )
 def test_bodies_of_the_other_changes(wanda: Rest, turing: Page, path: str, body: Any, code: str) -> None:
@@ -180,3 +181,33 @@ def test_query_parameters_of_lists(rita: Rest, query: str, code: str) -> None:
     answer = rita.get(f"/pages?{query}")
     assert answer.json()["error_code"] == code, answer.content
     assert 400 <= answer.status_code < 500
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", "/pages"),
+        ("PUT", "/pages/{id}"),
+        ("DELETE", "/pages/{id}"),
+        ("POST", "/pages/{id}/move"),
+        ("POST", "/pages/{id}/retitle"),
+        ("POST", "/pages/{id}/restore"),
+        ("POST", "/sources/rescan"),
+    ],
+)
+def test_a_change_takes_no_query_parameters(wanda: Rest, turing: Page, method: str, path: str) -> None:
+    address = path.format(id=turing.uid) + "?preview=true"
+    refused(wanda.call(method, address, {}, If_Match="*"), 400, "invalid_param_value")
+    assert wanda.get(f"/pages/{turing.uid}").status_code == 200
+
+
+@pytest.mark.parametrize("path", ["wiki/a\0.md", "wiki/\ud800.md", "../a.md", ""])
+def test_a_path_is_judged_as_a_path_whatever_is_wrong_with_it(wanda: Rest, turing: Page, path: str) -> None:
+    refused(wanda.post(f"/pages/{turing.uid}/move", {"path": path}), 403, "path_not_allowed")
+    if path.isascii():
+        refused(wanda.get(f"/pages/by-title?title=&path={quote(path)}"), 403, "path_not_allowed")
+
+
+def test_a_whole_number_may_be_written_with_a_fraction_of_nothing(wanda: Rest, turing: Page) -> None:
+    assert wanda.post(f"/pages/{turing.uid}/restore", {"version": 1.0}).status_code == 200
+    refused(wanda.post(f"/pages/{turing.uid}/restore", {"version": 1.5}), 400, "invalid_param_type")

@@ -100,6 +100,12 @@ def test_forms_that_are_not_served(rita: Rest, turing: Page) -> None:
     assert rita.get(f"/pages/{turing.uid}", Accept="text/html,*/*;q=0.1").status_code == 200
 
 
+def test_the_page_of_the_documentation_can_only_be_got(rita: Rest) -> None:
+    answer = rita.call("OPTIONS", "/docs")
+    refused(answer, 405, "method_not_allowed")
+    assert answer["Allow"] == "GET, HEAD"
+
+
 def test_the_documents_are_shown_to_those_who_may_read(rita: Rest) -> None:
     document = rita.get("/openapi.json", Accept="application/json")
     assert document.json()["openapi"].startswith("3.")
