@@ -38,9 +38,7 @@ def test_it_does_not_start_when_a_tool_is_missing_and_names_it(monkeypatch):
     assert "get_page" in failed["message"]
 
 
-@pytest.mark.parametrize(
-    "kind", ["application/json; charset*=none'en'x", "application/json; a*=x-none'en'b", "a;" * 9_000]
-)
+@pytest.mark.parametrize("kind", ["application/json; charset*=none'en'x", "application/json; a*=x-none'en'b"])
 @pytest.mark.parametrize("path", ["/pages", "/admin/login/", "/nowhere"])
 def test_a_content_type_that_nobody_can_read_is_refused_before_any_view(kind, path):
     async def ask() -> httpx.Response:
