@@ -145,7 +145,8 @@ def answer(links: Iterable[WaitingLink], places: Places) -> set[int]:
         found = resolve(
             link.text, source=link.path, targets=places.targets, markdown=link.kind == LinkKind.MARKDOWN.value
         )
-        target = None if found.path is None else places.pks.get(found.path)
+        # A page that no other link here names is not among the places, but it is there: [[#Heading]] leads to it.
+        target = link.source_id if found.path == link.path else places.pks.get(found.path or "")
         if (found.state, found.path, target) != (link.state, link.target_path, link.target_id):
             rows.append((found.state, found.path, target, link.pk))
         if target != link.target_id:
