@@ -167,9 +167,13 @@ def resolve(target: str, *, source: str, targets: Targets, markdown: bool = Fals
 
 
 def _by_path(text: str, source: str, targets: Targets) -> Resolution | None:
-    candidates = targets.files(name_key(text))
+    key = path_key(text)
+    candidates = targets.files(key[key.rfind("/") + 1 :])
     if not candidates:
         return None
+    if len(candidates) == 1 and "/" not in key:  # nearly always so, and nothing to choose
+        path = candidates[0][1]
+        return Resolution(RESOLVED, path) if _is_note(path) or not _is_note(text) else None
     notes = [entry for entry in candidates if _is_note(entry[1])]
     found = _choose(notes, text, source)
     if found is None and len(notes) < len(candidates) and not _is_note(text):

@@ -15,6 +15,7 @@ from vault.pages import ParsedPage, parse_page
 from wiki.models import Alias, Link, LinkKind, LinkState, Page, Tag
 from wiki.rows import chunks, insert, reserve_ids, update
 from wiki.search import PageWords, index_words, remove_words
+from wiki.sync.early import EarlyAnswers
 from wiki.sync.known import KnownPage
 from wiki.sync.links import StaleNames
 from wiki.sync.reads import Change
@@ -89,11 +90,11 @@ class _Row:
         return self.old if self.old and self.old.live else None
 
 
-def write_pages(changes: Sequence[Change], *, conditional: bool = True) -> Applied:
+def write_pages(changes: Sequence[Change], *, conditional: bool = True, early: EarlyAnswers | None = None) -> Applied:
     """Write pages to the index. Links whose answer is not known from before wait in state ``pending``.
 
     With ``conditional`` a page is left out when its row is no longer the one that the change started from: a
-    service has written it meanwhile, and knows better.
+    service has written it meanwhile, and knows better. ``early`` answers links of a first scan at once.
     """
     applied = Applied()
     rows = _rows(changes, applied, conditional=conditional)
@@ -107,7 +108,9 @@ def write_pages(changes: Sequence[Change], *, conditional: bool = True) -> Appli
             applied.facts.add(row.pk)
     applied.dirty |= applied.facts
     _write_names(rows, aliases)
-    _write_links(rows, links, applied.dirty)
+    if early:
+        early.add_pages((row.path, row.pk) for row in rows)
+    _write_links(rows, links, applied.dirty, early)
     # Reserved pages are in no search, and the catalog of a large vault is long and often written.
     index_words(_words(row) for row in rows if not row.values[_RESERVED])
     remove_words([row.pk for row in rows if row.values[_RESERVED] and row.before and not row.before.reserved])
@@ -298,7 +301,9 @@ def _write_names(rows: list[_Row], aliases: dict[int, list[str]]) -> None:
     )
 
 
-def _write_links(rows: list[_Row], old: dict[int, list[tuple[Any, ...]]], dirty: set[int]) -> None:
+def _write_links(
+    rows: list[_Row], old: dict[int, list[tuple[Any, ...]]], dirty: set[int], early: EarlyAnswers | None
+) -> None:
     """Replace the links of pages that have others now; what leads where is kept for targets that stay."""
     new: list[tuple[Any, ...]] = []
     replaced: list[int] = []
@@ -313,6 +318,8 @@ def _write_links(rows: list[_Row], old: dict[int, list[tuple[Any, ...]]], dirty:
         if stays:
             answers = {_asks(link): link[_STATE:] for link in before if link[_STATE] != LinkState.PENDING}
             links = [(*link[:_STATE], *answers.get(_asks(link), link[_STATE:])) for link in links]
+        if early:
+            links = early.answered(row.path, links)
         if _leads_to(before) != _leads_to(links):
             dirty.add(row.pk)
         new += [(row.pk, *link) for link in links]

@@ -18,6 +18,7 @@ from wiki.rows import chunks, index_lock, many_rows
 from wiki.search import many_pages
 from wiki.sync.apply import Applied, remove_pages, touch_pages, write_pages
 from wiki.sync.diff import Found, Seen, compare, is_doubtful
+from wiki.sync.early import EarlyAnswers
 from wiki.sync.files import FileLook, look, remove_files, write_files
 from wiki.sync.known import Known, KnownFile, KnownPage
 from wiki.sync.links import StaleNames, mark_stale, resolve_waiting
@@ -59,6 +60,7 @@ class ScanRun:
         self._taken: set[UUID] = set()  # ids of live pages, as far as they are known, and those given here
         self._rested: list[Change] = []  # doubtful files that turned out the same
         self._fresh_at: int | None = None  # version of the index when it had no links yet
+        self._early: EarlyAnswers | None = None
 
     def go(self, known: Known, found: Found) -> None:
         """Find the differences and, but for a dry run, write them."""
@@ -76,6 +78,8 @@ class ScanRun:
         self._ledger = self.vault.ids.ids_at(seen.path for page, seen in work.pages if page is None)
         if not Link.objects.exists():
             self._fresh_at = data_version()
+            if not known.pages and not known.files and not self.partial:
+                self._early = EarlyAnswers([*found.pages, *found.files])
         self._remove(work)
         self._write_files(work.files)
         self._write_moves(work.moves)
@@ -104,13 +108,17 @@ class ScanRun:
     def _settle(self, applied: Applied | StaleNames) -> None:
         """What other rows owe to the pages just written, in the same transaction."""
         stale = applied if isinstance(applied, StaleNames) else applied.stale
-        # While the first scan fills an empty index all links wait anyway, unless a service resolved some meanwhile.
-        if self._fresh_at is None or self._fresh_at != data_version():
+        # While the first scan fills an empty index all links wait or are certain, unless a service wrote meanwhile.
+        if not self._is_fresh():
             mark_stale(stale)
         if isinstance(applied, Applied):
             for chunk in chunks(applied.dirty):
                 Page.objects.filter(pk__in=chunk).update(graph_dirty=True)
             self.report.skipped += [_skip(path, "written_meanwhile") for path in applied.left]
+
+    def _is_fresh(self) -> bool:
+        """Whether nobody else has written to the index, which had no links; in the transaction that relies on it."""
+        return self._fresh_at is not None and self._fresh_at == data_version()
 
     def _remove(self, work: Work) -> None:
         for pages in chunks(work.gone, PAGES_AT_ONCE):
@@ -215,7 +223,7 @@ class ScanRun:
         if not changes:
             return
         with self._batch():
-            applied = write_pages(changes)
+            applied = write_pages(changes, early=self._early if self._is_fresh() else None)
             self._settle(applied)
         for change in changes:
             if change.uid in applied.pks:
