@@ -15,20 +15,14 @@ from typing import Any, Final
 from django.conf import settings
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp.types import (
-    HEADER_MISMATCH,
-    INVALID_REQUEST,
-    PARSE_ERROR,
-    UNSUPPORTED_PROTOCOL_VERSION,
-    jsonrpc_message_adapter,
-)
-from pydantic import ValidationError
+from mcp.types import HEADER_MISMATCH, INVALID_REQUEST, PARSE_ERROR, UNSUPPORTED_PROTOCOL_VERSION
 from starlette.responses import JSONResponse
 
 from mcpapi import gate, info
 from mcpapi.auth import authenticate, bearer_of
 from mcpapi.calls import unforeseen
 from mcpapi.gate import Receive, Scope, Send
+from mcpapi.messages import fault_in, protocol_error
 from mcpapi.profiles import Profile
 from mcpapi.server import CALLER_KEY, build, self_test
 from mcpapi.workers import Workers
@@ -103,11 +97,9 @@ class McpApp:
                 raise
             await _protocol_error(PARSE_ERROR, error)(scope, receive, send)
             return
-        if not _is_jsonrpc(message, body):
-            refused = SynapseError(
-                ErrorCode.MALFORMED_BODY, "The body is not one JSON-RPC 2.0 message, or is nested too deeply."
-            )
-            await _protocol_error(INVALID_REQUEST, refused)(scope, receive, send)
+        fault = fault_in(message, body)
+        if fault is not None:
+            await _protocol_error(INVALID_REQUEST, fault)(scope, receive, send)
             return
         try:
             gate.require_agreement(scope, message)
@@ -130,18 +122,6 @@ def _require_method(scope: Scope, *allowed: str) -> None:
         )
 
 
-def _is_jsonrpc(message: dict[str, Any], body: bytes) -> bool:
-    number = message.get("id", 0)
-    if not isinstance(number, (str, int)) or isinstance(number, bool):
-        return False  # the SDK would take such a request for a notification and never answer it
-    try:
-        # As the SDK reads it: what it can't follow it would answer with its reader's own words.
-        jsonrpc_message_adapter.validate_json(body, by_name=False)
-    except ValidationError:
-        return False
-    return True
-
-
 def _refusal(error: SynapseError) -> JSONResponse:
     headers = {}
     if error.code is ErrorCode.UNAUTHENTICATED:
@@ -152,9 +132,7 @@ def _refusal(error: SynapseError) -> JSONResponse:
 
 
 def _protocol_error(code: int, error: SynapseError, number: Any = None) -> JSONResponse:
-    """What a JSON-RPC client understands when its message could not be read, with our envelope inside."""
-    body = {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": error.message, "data": error.envelope()}}
-    return JSONResponse(body, status_code=error.status)
+    return JSONResponse(protocol_error(code, error, number), status_code=error.status)
 
 
 mcp_app: Final = McpApp()

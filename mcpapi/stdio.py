@@ -13,12 +13,16 @@ import signal
 import threading
 from collections.abc import AsyncIterator
 from concurrent.futures import CancelledError
+from contextlib import suppress
 from typing import Any, Final, cast
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp.types import JSONRPCError
 
+from mcpapi.messages import complaint
 from mcpapi.profiles import Profile
 from mcpapi.server import Surface, build, self_test
 from vault.strict_json import halves_as_nul
@@ -52,6 +56,7 @@ async def _serve(surface: Surface) -> None:
     lines = _Lines(surface)
     try:
         async with stdio_server(stdin=cast("Any", lines)) as (read_stream, write_stream):
+            lines.answers.set_result(write_stream)
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(_cancel_on_signal, tasks.cancel_scope)
                 options = surface.server.create_initialization_options()
@@ -82,15 +87,17 @@ class _Lines:
 
     A thread of its own reads the descriptor: the SDK's reader can't be interrupted while it waits for a line,
     and would keep a process that was told to end. At the end of input, calls in hand are let finish, so that a
-    script may pipe its requests in and read the answers.
+    script may pipe its requests in and read the answers. A line that is no message is answered here, by way of
+    ``answers``; the SDK would pass over it in silence.
     """
 
     def __init__(self, surface: Surface) -> None:
         self._calls = surface.calls
         self._loop = asyncio.get_running_loop()
-        self._send: MemoryObjectSendStream[str]
-        self._receive: MemoryObjectReceiveStream[str]
-        self._send, self._receive = anyio.create_memory_object_stream[str]()
+        self.answers: asyncio.Future[MemoryObjectSendStream[SessionMessage]] = self._loop.create_future()
+        self._send: MemoryObjectSendStream[bytes]
+        self._receive: MemoryObjectReceiveStream[bytes]
+        self._send, self._receive = anyio.create_memory_object_stream[bytes]()
         threading.Thread(target=self._read, args=(os.dup(0),), name="stdin", daemon=True).start()
 
     def close(self) -> None:
@@ -98,8 +105,14 @@ class _Lines:
         self._send.close()
 
     async def __aiter__(self) -> AsyncIterator[str]:
+        answers = await self.answers
         async for line in self._receive:
-            yield line
+            fault = complaint(line)
+            if fault is None:
+                yield line.decode()
+                continue
+            with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # the server has ended meanwhile
+                await answers.send(SessionMessage(JSONRPCError.model_validate(fault)))
         _end_soon()
         with anyio.move_on_after(_ANSWER_WITHIN):
             await anyio.sleep(_TICK)
@@ -111,7 +124,8 @@ class _Lines:
         try:
             with os.fdopen(descriptor, "rb") as source:
                 for line in source:
-                    self._hand_over(self._send.send(halves_as_nul(line).decode("utf-8", "replace")))
+                    if line.strip():
+                        self._hand_over(self._send.send(halves_as_nul(line)))
             self._hand_over(self._send.aclose())
         except (OSError, RuntimeError, CancelledError, anyio.BrokenResourceError, anyio.ClosedResourceError):
             return  # the loop has ended, and with it whoever would read

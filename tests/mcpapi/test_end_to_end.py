@@ -272,6 +272,34 @@ def test_half_a_character_does_not_leave_the_client_without_an_answer(world):
     assert answers[1]["result"]["structuredContent"]["error_code"] == "path_not_allowed"
 
 
+def test_a_line_that_is_no_message_is_answered_and_does_no_harm(world):
+    broken = [
+        (b"no json", None, -32700),
+        (b'[{"jsonrpc": "2.0", "id": 3, "method": "ping"}]', None, -32700),
+        (b"[" * 50_000, None, -32700),
+        (b"\xff\xfe", None, -32700),
+        (b'{"jsonrpc": "2.0", "id": 4, "method": "ping", "method": "tools/list"}', 4, -32700),
+        (b'{"jsonrpc": "2.0", "id": "five", "method": "ping", "params": {"a": NaN}}', "five", -32700),
+        (
+            b'{"jsonrpc": "2.0", "id": 6, "method": "x", "params": {"a": ' + b"[" * 500 + b"]" * 500 + b"}}",
+            6,
+            -32600,
+        ),
+        (b'{"jsonrpc": "2.0", "id": true, "method": "ping"}', None, -32600),
+        (b'{"id": 7, "method": "ping"}', 7, -32600),
+    ]
+    started = lines(HELLO, {"method": "notifications/initialized"})
+    asked = started + b"".join(line + b"\n" for line, _, _ in broken) + b"\r\n\n" + lines({"id": 2, "method": "ping"})
+    process = start_stdio(world)
+    out, err = process.communicate(asked, timeout=30)
+    answers = [json.loads(line) for line in out.splitlines()]
+    faults = [(answer["id"], answer["error"]["code"]) for answer in answers if "error" in answer]
+    assert faults == [(number, code) for _, number, code in broken], err
+    assert {answer["id"] for answer in answers if "result" in answer} == {1, 2}
+    assert all(answer["error"]["data"]["error_code"] == "malformed_body" for answer in answers if "error" in answer)
+    assert process.returncode == 0
+
+
 def test_the_stdio_process_loads_nothing_that_only_the_web_needs(world):
     code = "import django; django.setup(); import sys, mcpapi.stdio; print(*sys.modules, sep='\\n')"
     environment = {**world.environment, "DJANGO_SETTINGS_MODULE": "synapse.settings"}
