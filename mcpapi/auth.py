@@ -13,7 +13,7 @@ from mcpapi.callers import Caller
 from mcpapi.profiles import remote_write_mode
 from vault.errors import ErrorCode, SynapseError
 from wiki.models import Scope
-from wiki.tokens import find_token, last_used
+from wiki.tokens import find_token, last_used, scope_in_force
 
 DOOR: Final = "mcp-http"
 _STATIC_SCOPE: Final = {"false": Scope.READ, "staged": Scope.PROPOSE, "true": Scope.WRITE}
@@ -44,7 +44,7 @@ def authenticate(raw: str | None) -> Caller:
             "The token is not known, has expired or was revoked. Make one with `manage.py token create`.",
         )
     last_used.note(token)
-    return Caller(name=f"token:{token.name}", scope=token.scope, door=DOOR)
+    return Caller(name=f"token:{token.name}", scope=scope_in_force(token), door=DOOR)
 
 
 def _is_static(raw: str) -> bool:

@@ -13,7 +13,7 @@ from rest_framework.request import Request
 
 from vault.errors import ErrorCode, SynapseError
 from wiki.models import Scope, Token
-from wiki.tokens import find_token, includes, last_used
+from wiki.tokens import find_token, includes, last_used, scope_in_force, scope_of_person
 
 if TYPE_CHECKING:
     from rest_framework.views import APIView  # it imports this module by its settings
@@ -71,17 +71,14 @@ class BrowserSession(SessionAuthentication):
 
 
 def scopes_of(user: User | AnonymousUser | TokenUser | Any) -> frozenset[Scope]:
-    """The scopes a caller has: a token's (each includes those before it), else a person's.
-
-    Any active person reads; staff who may change pages also propose and write.
-    """
+    """The scopes a caller has, a token's or a person's; each includes those before it."""
     if isinstance(user, TokenUser):
-        return frozenset(scope for scope in Scope if includes(user.token.scope, scope))
-    if not (user and user.is_authenticated and user.is_active):
+        widest = scope_in_force(user.token)
+    elif user and user.is_authenticated and user.is_active:
+        widest = scope_of_person(user)
+    else:
         return frozenset()
-    if user.is_staff and user.has_perm("wiki.change_page"):
-        return frozenset(Scope)
-    return frozenset({Scope.READ})
+    return frozenset(scope for scope in Scope if includes(widest, scope))
 
 
 def actor_name(user: Any) -> str:

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Final
 
-from django.contrib.auth.models import User
+from django.contrib.auth.models import AnonymousUser, User
 from django.db import DatabaseError, connection
 from django.db.models import Q, QuerySet
 from django.utils import timezone
@@ -36,6 +36,19 @@ logger = logging.getLogger(__name__)
 def includes(scope: str, wanted: str) -> bool:
     """True if ``scope`` allows what ``wanted`` allows: read, propose and write include each the one before."""
     return _RANK.get(scope, -1) >= _RANK[wanted]
+
+
+def scope_of_person(user: User | AnonymousUser) -> Scope:
+    """What an active person may do: read; staff who may change pages also propose and write."""
+    return Scope.WRITE if user.is_staff and user.has_perm("wiki.change_page") else Scope.READ
+
+
+def scope_in_force(token: Token) -> str:
+    """The token's scope, but never more than the person who made it still has."""
+    if token.user is None:
+        return token.scope
+    theirs = scope_of_person(token.user)
+    return theirs if _RANK.get(token.scope, -1) > _RANK[theirs] else token.scope
 
 
 def digest_of(raw: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx2 as httpx
 import pytest
+from django.contrib.auth.models import User
 
 from mcpapi.http import McpApp
 from mcpapi.profiles import READ_TOOLS, WRITE_TOOLS
@@ -286,6 +287,15 @@ def test_a_token_sees_the_tools_of_its_scope(settings, monkeypatch, scope, may_w
     assert last_used.flush() == 0
     revoke_token(name="agent")
     refused(request(), 401, "unauthenticated")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_token_whose_person_may_no_longer_write_does_not_either(settings, monkeypatch):
+    settings.MCP_REMOTE_WRITE_ENABLED = "true"
+    _, raw = create_token(name="agent", scope="write", user=User.objects.create_user("ada", is_staff=True))
+    monkeypatch.setitem(HEADERS, "authorization", f"Bearer {raw}")
+    assert {tool["name"] for tool in message(request())["result"]["tools"]} == READ_TOOLS
+    assert call("write_page")["error_code"] == "forbidden"
 
 
 @pytest.mark.django_db(transaction=True)

@@ -8,14 +8,14 @@ import re
 from datetime import timedelta
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from vault.errors import ErrorCode, SynapseError
 from wiki.management.commands.token import expiry
 from wiki.models import Scope, Token
-from wiki.tokens import LastUsed, any_usable, create_token, find_token, includes, revoke_token
+from wiki.tokens import LastUsed, any_usable, create_token, find_token, includes, revoke_token, scope_in_force
 
 pytestmark = pytest.mark.django_db
 
@@ -70,6 +70,23 @@ def test_a_token_ends_with_its_person():
     assert find_token(raw) is not None
     User.objects.update(is_active=False)
     assert find_token(raw) is None
+
+
+@pytest.mark.parametrize("scope", list(Scope))
+def test_a_token_does_not_outlast_the_rights_of_its_person(scope):
+    ada = User.objects.create_user("ada", is_staff=True)
+    ada.user_permissions.add(Permission.objects.get(codename="change_page"))
+    _, raw = create_token(name="laptop", scope=scope, user=ada)
+    assert scope_in_force(find_token(raw)) == scope
+    User.objects.update(is_staff=False)
+    assert scope_in_force(find_token(raw)) == Scope.READ
+    User.objects.update(is_superuser=True, is_staff=True)
+    assert scope_in_force(find_token(raw)) == scope
+
+
+def test_a_token_of_nobody_keeps_its_scope():
+    _, raw = create_token(name="laptop", scope=Scope.WRITE)
+    assert scope_in_force(find_token(raw)) == Scope.WRITE
 
 
 @pytest.mark.parametrize(

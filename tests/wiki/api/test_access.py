@@ -185,3 +185,12 @@ def test_a_vault_that_is_served_read_only_refuses_every_change(wanda: Rest, turi
     refused(wanda.post(f"{url}/retitle", {"title": "B"}), 403, "read_only")
     refused(wanda.post(f"{url}/restore", {"version": 1}), 403, "read_only")
     assert wanda.get("/status").json()["read_only"] is True
+
+
+def test_a_token_writes_no_longer_than_its_person_may(vault: VaultFolder) -> None:
+    person = User.objects.create_superuser("ada")
+    rest = Rest(create_token(name="ada's", scope=Scope.WRITE, user=person)[1])
+    assert rest.post("/sources/rescan").status_code == 202
+    User.objects.update(is_superuser=False)
+    refused(rest.post("/sources/rescan"), 403, "forbidden")
+    assert rest.get("/status").status_code == 200
