@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from vault.frontmatter.yaml_core import YamlProblem, read_mapping
+from vault.frontmatter.yaml_plain import read_plain
 
 BOM: Final = "\ufeff"
 _OPENING: Final = re.compile(r"\ufeff?---[ \t]*+(?:\r\n|\r|\n)")
@@ -63,6 +64,9 @@ def split(text: str) -> Split:
 
 def load(raw: str) -> Loaded:
     """Read a block's properties by YAML 1.2 core (see yaml_core). Any problem gives no data and one flag."""
+    plain = read_plain(raw)
+    if plain is not None:
+        return Loaded(plain)
     try:
         return Loaded(read_mapping(raw).data)
     except YamlProblem as problem:
