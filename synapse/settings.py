@@ -227,6 +227,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "wiki.api.schema.without_trailing_slashes",
+        "wiki.api.schema.closed_bodies",
     ],
     "SERVE_PERMISSIONS": ["wiki.authentication.HasScope"],
     "SWAGGER_UI_DIST": "SIDECAR",

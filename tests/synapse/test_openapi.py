@@ -83,3 +83,13 @@ def test_changes_of_a_version_name_if_match(operations: list[tuple[str, str, dic
         if parameter["name"] == "If-Match" and parameter.get("required")
     }
     assert wanting == {"replacePage", "deletePage"}
+
+
+def test_bodies_hold_no_other_keys_than_those_shown(
+    document: dict[str, Any], operations: list[tuple[str, str, dict[str, Any]]]
+) -> None:
+    bodies = [operation["requestBody"] for _, _, operation in operations if "requestBody" in operation]
+    names = {body["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2] for body in bodies}
+    assert len(names) == 5
+    assert not [name for name in names if document["components"]["schemas"][name]["additionalProperties"] is not False]
+    assert "additionalProperties" not in document["components"]["schemas"]["Page"]

@@ -15,12 +15,17 @@ _SHOWN_CHARACTERS = 200
 
 
 def _refuse_unknown(given: set[str], allowed: set[str], where: str) -> None:
-    unknown = ", ".join(sorted(given - allowed))
+    unknown = given - allowed
     if unknown:
+        named = ", ".join(sorted(_printable(name) for name in unknown))[:_SHOWN_CHARACTERS]
         raise SynapseError(
             ErrorCode.INVALID_PARAM_VALUE,
-            f"Unknown {where}: {unknown[:_SHOWN_CHARACTERS]}. Known: {', '.join(sorted(allowed)) or 'none'}.",
+            f"Unknown {where}: {named}. Known: {', '.join(sorted(allowed)) or 'none'}.",
         )
+
+
+def _printable(name: str) -> str:
+    return "".join(letter if letter.isprintable() else "?" for letter in name) or '""'
 
 
 def query_params(request: Request, kind: type[serializers.Serializer[Any]]) -> dict[str, Any]:

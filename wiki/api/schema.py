@@ -132,3 +132,13 @@ def without_trailing_slashes(result: dict[str, Any], **_: Any) -> dict[str, Any]
     """A hook of the generator: addresses are shown as they are meant, the slash at their end being optional."""
     result["paths"] = {path.rstrip("/"): operations for path, operations in result["paths"].items()}
     return result
+
+
+def closed_bodies(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """A hook of the generator: the bodies that are taken hold the keys that are shown and no others."""
+    for operations in result["paths"].values():
+        for operation in operations.values():
+            for form in operation.get("requestBody", {}).get("content", {}).values():
+                name = form["schema"]["$ref"].rpartition("/")[2]
+                result["components"]["schemas"][name]["additionalProperties"] = False
+    return result

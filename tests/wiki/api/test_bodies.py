@@ -211,3 +211,13 @@ def test_a_path_is_judged_as_a_path_whatever_is_wrong_with_it(wanda: Rest, turin
 def test_a_whole_number_may_be_written_with_a_fraction_of_nothing(wanda: Rest, turing: Page) -> None:
     assert wanda.post(f"/pages/{turing.uid}/restore", {"version": 1.0}).status_code == 200
     refused(wanda.post(f"/pages/{turing.uid}/restore", {"version": 1.5}), 400, "invalid_param_type")
+
+
+def test_an_unknown_key_is_told_without_what_no_screen_can_show(wanda: Rest) -> None:
+    answer = wanda.post("/pages", {**CREATE, "a\ud800\x1b[31m": 1})
+    assert "a??[31m" in refused(answer, 400, "invalid_param_value")["error"]
+
+
+def test_a_name_of_no_letters_is_unknown_too(wanda: Rest) -> None:
+    refused(wanda.post("/pages", {**CREATE, "": 1}), 400, "invalid_param_value")
+    refused(wanda.get("/pages?=1"), 400, "invalid_param_value")
