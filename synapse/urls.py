@@ -9,7 +9,7 @@ from django.views.generic import RedirectView
 urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
     path("", include("wiki.urls")),
-    path("", RedirectView.as_view(url="/admin/", permanent=False)),
+    *(path(short, RedirectView.as_view(url="/admin/", permanent=False)) for short in ("", "admin")),
 ]
 
 handler400 = "wiki.api.exceptions.bad_request"
