@@ -18,8 +18,7 @@ page's title or alias is tried, with a state of its own (docs/decisions/0010).
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 RESOLVED: Final = "resolved"
 BY_TITLE: Final = "by_title"
@@ -29,8 +28,7 @@ BROKEN: Final = "broken"
 SELF: Final = "self"
 
 
-@dataclass(frozen=True, slots=True)
-class Resolution:
+class Resolution(NamedTuple):
     """A link's answer: its state (values of ``wiki.models.LinkState``) and the vault path it leads to, if any."""
 
     state: str

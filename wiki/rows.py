@@ -17,6 +17,7 @@ T = TypeVar("T")
 IN_LIST: Final = 400
 #: The lock that index writers of one PostgreSQL database take in turn (the bytes of "synapse").
 INDEX_LOCK: Final = 0x73796E61707365
+_JSON: Final = json.JSONEncoder(ensure_ascii=False)
 _TABLES: Final = {name: f"wiki_{name}" for name in ("page", "file", "alias", "link", "edge")}
 
 
@@ -163,7 +164,7 @@ def _adapter(field: Any) -> Callable[[Any], Any] | None:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return _JSON.encode(value)
 
 
 def _uuid(value: uuid.UUID) -> str:

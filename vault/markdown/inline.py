@@ -11,14 +11,13 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import unquote
 
 from vault.markdown.blocks import Blocks
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedLink:
+class ParsedLink(NamedTuple):
     """One link as written.
 
     ``kind`` is "wikilink", "embed" (``![[…]]``), "markdown" or "property". ``target`` has neither subpath nor alias

@@ -6,7 +6,6 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, Final
 
 from vault.links import link_keys, name_key, path_key, text_key
@@ -152,8 +151,7 @@ def _link_rows(path: str, parsed: ParsedPage) -> Iterator[tuple[Any, ...]]:
 
 
 def _storable_link(link: ParsedLink) -> ParsedLink:
-    return replace(
-        link,
+    return link._replace(
         target=storable(link.target),
         subpath=storable(link.subpath),
         alias=None if link.alias is None else storable(link.alias),
