@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -57,20 +58,24 @@ def test_what_a_row_holds(vault_folder: VaultFolder) -> None:
 # --- what changes, and only that ---
 
 
+def marks(root: Path) -> dict[Path, tuple[int, ...]]:
+    """What a write would change of each file and folder; not when it was last read."""
+    found = {path: os.stat(path) for path in root.rglob("*")}
+    return {path: (status.st_mode, status.st_ino, status.st_size, status.st_mtime_ns) for path, status in found.items()}
+
+
 def test_a_second_scan_does_nothing(vault_folder: VaultFolder) -> None:
     """P10."""
     for number in range(12):
         vault_folder.write(f"wiki/p{number}.md", f"[[p{number + 1}]] text")
     vault_folder.write("raw/sources/a.txt", "source")
     first = scan()
-    before = {path: os.stat(path) for path in vault_folder.root.rglob("*")}
+    before = marks(vault_folder.root)
     report, writes = scan_counting_writes()
     assert writes == []
     assert report.differences == 0
     assert report.data_version == first.data_version == 1
-    assert {path: os.stat(path)[:9] for path in vault_folder.root.rglob("*")} == {
-        path: status[:9] for path, status in before.items()
-    }
+    assert marks(vault_folder.root) == before
 
 
 def test_only_what_can_have_changed_is_resolved_again(vault_folder: VaultFolder, monkeypatch) -> None:  # type: ignore[no-untyped-def]
