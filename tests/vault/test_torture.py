@@ -129,5 +129,5 @@ def test_what_is_not_valid_yaml_is_flagged_and_the_body_stays(cases: dict[str, C
 def test_bombs(text: str) -> None:
     started = time.process_time()
     page = parse_page("s.md", text.encode())
-    assert time.process_time() - started < 0.5  # measured 0.01 s; a quadratic pattern takes minutes
+    assert time.process_time() - started < 5  # measured 0.01 s; a quadratic pattern takes minutes
     assert len(page.links) == text.count("]]")
