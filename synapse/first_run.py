@@ -46,7 +46,7 @@ def ensure_root() -> bool:
     root: Path = settings.SYNAPSE_VAULT
     if root.is_dir():
         return False
-    if os.environ.get("SYNAPSE_VAULT"):
+    if os.environ.get("SYNAPSE_VAULT", "").strip():
         raise SynapseError(
             ErrorCode.NOT_FOUND,
             f"SYNAPSE_VAULT names {root}, which is not a folder. Mount or correct it, "

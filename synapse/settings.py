@@ -26,6 +26,11 @@ env = environ.Env()
 UNREADABLE_SETTINGS: dict[str, str] = {}
 
 
+def _folder(name: str, default: Path) -> Path:
+    """A folder from the environment. Empty is unset: it must never mean the folder that a command was started in."""
+    return Path(env.str(name, default="").strip() or default).expanduser().absolute()
+
+
 def _number(name: str, default: float) -> Any:
     """A number of the default's type from the environment."""
     try:
@@ -36,8 +41,8 @@ def _number(name: str, default: float) -> Any:
 
 
 # --- the vault ---------------------------------------------------------------------------------
-SYNAPSE_DATA = Path(env.str("SYNAPSE_DATA", default=str(BASE_DIR / "var"))).expanduser().absolute()
-SYNAPSE_VAULT = Path(env.str("SYNAPSE_VAULT", default=str(SYNAPSE_DATA / "vault"))).expanduser().absolute()
+SYNAPSE_DATA = _folder("SYNAPSE_DATA", BASE_DIR / "var")
+SYNAPSE_VAULT = _folder("SYNAPSE_VAULT", SYNAPSE_DATA / "vault")
 SYNAPSE_EXCLUDE: list[str] = env.list("SYNAPSE_EXCLUDE", default=[])
 SYNAPSE_WRITE_DIRS: list[str] = env.list("SYNAPSE_WRITE_DIRS", default=["wiki"])
 SYNAPSE_READ_ONLY = env.bool("SYNAPSE_READ_ONLY", default=False)

@@ -1,0 +1,36 @@
+"""What the environment means, read in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def read(name: str, cwd: Path, **environment: str) -> str:
+    clean = {key: value for key, value in os.environ.items() if not key.startswith(("SYNAPSE_", "MCP_", "DATABASE"))}
+    done = subprocess.run(
+        [sys.executable, "-c", f"from synapse import settings; print(settings.{name})"],
+        cwd=cwd,
+        env={**clean, "PYTHONPATH": str(ROOT), "SYNAPSE_SECRET_KEY": "x" * 40, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize("empty", ["", "  "])
+def test_an_empty_vault_is_none_and_not_the_folder_one_stands_in(empty: str, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    assert read("SYNAPSE_VAULT", tmp_path, SYNAPSE_DATA=str(data), SYNAPSE_VAULT=empty) == str(data / "vault")
+    assert read("SYNAPSE_DATA", tmp_path, SYNAPSE_DATA=empty) == str(ROOT / "var")
+
+
+def test_a_named_vault_is_taken(tmp_path: Path) -> None:
+    assert read("SYNAPSE_VAULT", tmp_path, SYNAPSE_VAULT=str(tmp_path / "notes")) == str(tmp_path / "notes")
