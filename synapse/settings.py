@@ -130,6 +130,7 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "vault.apps.VaultConfig",
     "wiki.apps.WikiConfig",
+    "reviews.apps.ReviewsConfig",
     "mcpapi.apps.McpapiConfig",
     "synapse.apps.SynapseConfig",
 ]

@@ -62,7 +62,7 @@ def test_settings_are_the_one_place_that_reads_them() -> None:
     name = re.compile(r"environ(?:\.get\(|\[)\s*\"((?:SYNAPSE|MCP|DATABASE)_[A-Z_]+)\"")
     found = {
         (str(path.relative_to(BASE)), hit[1])
-        for room in ("vault", "wiki", "mcpapi", "synapse")
+        for room in ("vault", "wiki", "reviews", "mcpapi", "synapse")
         for path in (BASE / room).rglob("*.py")
         for hit in name.finditer(path.read_text(encoding="utf-8"))
     }

@@ -1,0 +1,1 @@
+"""REST: the queue and research."""

@@ -1,0 +1,1 @@
+"""Rules: the one writer of review items, and the reads of them."""

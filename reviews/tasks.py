@@ -1,0 +1,1 @@
+"""What the review queue does in the background."""
