@@ -65,6 +65,9 @@ if SYNAPSE_LOG_LEVEL not in ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"):
 # --- agents ------------------------------------------------------------------------------------
 MCP_REMOTE_WRITE_ENABLED = env.str("MCP_REMOTE_WRITE_ENABLED", default="false").lower()
 MCP_AUTH_TOKEN = env.str("MCP_AUTH_TOKEN", default="")
+SYNAPSE_RESEARCH_BACKEND = env.str("SYNAPSE_RESEARCH_BACKEND", default="none").lower()
+#: What a person must be allowed to change, beside being staff, to propose, write and decide outside the admin.
+PERMISSIONS_TO_WRITE = ("wiki.change_page", "reviews.change_reviewitem")
 
 
 def _owner_only(path: str, flags: int) -> int:

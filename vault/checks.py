@@ -118,7 +118,7 @@ def _check_surroundings(root: Path, data: Path) -> list[CheckMessage]:
 
 @register("synapse", Tags.security)
 def check_knobs(app_configs: Sequence[AppConfig] | None = None, **kwargs: Any) -> list[CheckMessage]:
-    """E010 to E021: values from the environment that can't be read or make no sense."""
+    """E010 to E022: values from the environment that can't be read or make no sense."""
     return [Error(message, hint=hint, id=f"synapse.{number}") for number, message, hint in _wrong_knobs()]
 
 
@@ -144,6 +144,14 @@ def _wrong_choices() -> list[tuple[str, str, str]]:
                 "E010",
                 "MCP_REMOTE_WRITE_ENABLED has an unknown value.",
                 "Use false (agents only read over HTTP), staged (they propose, a person decides) or true (they write).",
+            )
+        )
+    if settings.SYNAPSE_RESEARCH_BACKEND not in ("none", "agent"):
+        found.append(
+            (
+                "E022",
+                "SYNAPSE_RESEARCH_BACKEND names no backend.",
+                "Use none (deep-research is refused) or agent (runs wait for a connected agent).",
             )
         )
     return found

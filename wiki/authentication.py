@@ -89,7 +89,15 @@ def actor_name(user: Any) -> str:
 class HasScope(BasePermission):
     """Reading needs ``read``, any other method ``write``."""
 
+    to_change = Scope.WRITE
+
     def has_permission(self, request: Request, view: APIView) -> bool:
         """Whether the caller has the scope that the method needs."""
-        needed = Scope.READ if request.method in ("GET", "HEAD", "OPTIONS") else Scope.WRITE
+        needed = Scope.READ if request.method in ("GET", "HEAD", "OPTIONS") else self.to_change
         return needed in scopes_of(request.user)
+
+
+class MayPropose(HasScope):
+    """Reading needs ``read``, any other method ``propose``: for what changes no page and decides nothing."""
+
+    to_change = Scope.PROPOSE

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Final
 
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
 from django.db import DatabaseError, connection
 from django.db.models import Q, QuerySet
@@ -39,8 +40,8 @@ def includes(scope: str, wanted: str) -> bool:
 
 
 def scope_of_person(user: User | AnonymousUser) -> Scope:
-    """What an active person may do: read; staff who may change pages also propose and write."""
-    return Scope.WRITE if user.is_staff and user.has_perm("wiki.change_page") else Scope.READ
+    """What an active person may do: read; staff who may change pages and decide reviews also propose and write."""
+    return Scope.WRITE if user.is_staff and user.has_perms(settings.PERMISSIONS_TO_WRITE) else Scope.READ
 
 
 def scope_in_force(token: Token) -> str:

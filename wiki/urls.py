@@ -6,18 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from django.http import HttpResponseBase
-from django.urls import URLPattern, re_path
 from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
 
 from wiki.api import views
+from wiki.api.addresses import at
 from wiki.api.pages import PageViewSet
 
 _ID = f"(?P<id>{PageViewSet.lookup_value_regex})"
-
-
-def _at(address: str, view: Callable[..., HttpResponseBase], name: str) -> URLPattern:
-    # `\Z`, since `$` would also match before a line break at the end.
-    return re_path(rf"^{address}/?\Z", view, name=name)
 
 
 def _pages(**methods: Any) -> Callable[..., HttpResponseBase]:
@@ -25,23 +20,23 @@ def _pages(**methods: Any) -> Callable[..., HttpResponseBase]:
 
 
 urlpatterns = [
-    _at("pages", _pages(get="list", post="create"), "pages"),
-    _at("pages/by-title", _pages(get="by_title"), "page-by-title"),
-    _at(f"pages/{_ID}", _pages(get="retrieve", put="update", delete="destroy"), "page"),
-    _at(f"pages/{_ID}/history", _pages(get="history"), "page-history"),
-    _at(f"pages/{_ID}/restore", _pages(post="restore"), "page-restore"),
-    _at(f"pages/{_ID}/move", _pages(post="move"), "page-move"),
-    _at(f"pages/{_ID}/retitle", _pages(post="retitle"), "page-retitle"),
-    _at("search", views.SearchView.as_view(), "search"),
-    _at("graph/neighborhood", views.NeighborhoodView.as_view(), "neighborhood"),
-    _at("sources", views.SourceListView.as_view(), "sources"),
-    _at("sources/rescan", views.RescanView.as_view(), "rescan"),
+    at("pages", _pages(get="list", post="create"), "pages"),
+    at("pages/by-title", _pages(get="by_title"), "page-by-title"),
+    at(f"pages/{_ID}", _pages(get="retrieve", put="update", delete="destroy"), "page"),
+    at(f"pages/{_ID}/history", _pages(get="history"), "page-history"),
+    at(f"pages/{_ID}/restore", _pages(post="restore"), "page-restore"),
+    at(f"pages/{_ID}/move", _pages(post="move"), "page-move"),
+    at(f"pages/{_ID}/retitle", _pages(post="retitle"), "page-retitle"),
+    at("search", views.SearchView.as_view(), "search"),
+    at("graph/neighborhood", views.NeighborhoodView.as_view(), "neighborhood"),
+    at("sources", views.SourceListView.as_view(), "sources"),
+    at("sources/rescan", views.RescanView.as_view(), "rescan"),
     # A path may hold any character, line breaks too: what is not allowed is for the service to refuse.
-    _at(r"sources/(?P<path>(?s:.+?))", views.SourceView.as_view(), "source"),
-    _at("status", views.StatusView.as_view(), "status"),
-    _at("health/live", views.LiveView.as_view(), "live"),
-    _at("health/ready", views.ReadyView.as_view(), "ready"),
-    _at(r"openapi\.json", SpectacularJSONAPIView.as_view(), "openapi"),
+    at(r"sources/(?P<path>(?s:.+?))", views.SourceView.as_view(), "source"),
+    at("status", views.StatusView.as_view(), "status"),
+    at("health/live", views.LiveView.as_view(), "live"),
+    at("health/ready", views.ReadyView.as_view(), "ready"),
+    at(r"openapi\.json", SpectacularJSONAPIView.as_view(), "openapi"),
     # A page for people: what OPTIONS would tell, its renderer has no template for.
-    _at("docs", SpectacularSwaggerSplitView.as_view(url_name="openapi", http_method_names=["get", "head"]), "docs"),
+    at("docs", SpectacularSwaggerSplitView.as_view(url_name="openapi", http_method_names=["get", "head"]), "docs"),
 ]

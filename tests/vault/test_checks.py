@@ -95,6 +95,8 @@ def test_data_inside_the_vault(vault_folder, settings) -> None:  # type: ignore[
     [
         ("MCP_REMOTE_WRITE_ENABLED", "yes", "E010"),
         ("MCP_REMOTE_WRITE_ENABLED", "staged", None),
+        ("SYNAPSE_RESEARCH_BACKEND", "claude", "E022"),
+        ("SYNAPSE_RESEARCH_BACKEND", "agent", None),
         ("SYNAPSE_PORT", 0, "E011"),
         ("SYNAPSE_PORT", 65536, "E011"),
         ("SYNAPSE_SETTLE_SECONDS", -1.0, "E012"),

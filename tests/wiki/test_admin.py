@@ -276,7 +276,7 @@ def test_nobody_grants_more_than_they_have(db: None) -> None:
     assert not Token.objects.exists()
     make(clerk, scope="read")
     assert Token.objects.get().scope == Scope.READ
-    editor = staff("add_token", "view_token", "change_page")
+    editor = staff("add_token", "view_token", "change_page", "change_reviewitem")
     make(editor, name="b", scope="write")
     assert Token.objects.get(name="b").scope == Scope.WRITE
 

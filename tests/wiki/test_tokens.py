@@ -15,7 +15,16 @@ from django.utils import timezone
 from vault.errors import ErrorCode, SynapseError
 from wiki.management.commands.token import expiry
 from wiki.models import Scope, Token
-from wiki.tokens import LastUsed, any_usable, create_token, find_token, includes, revoke_token, scope_in_force
+from wiki.tokens import (
+    LastUsed,
+    any_usable,
+    create_token,
+    find_token,
+    includes,
+    revoke_token,
+    scope_in_force,
+    scope_of_person,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -75,13 +84,20 @@ def test_a_token_ends_with_its_person():
 @pytest.mark.parametrize("scope", list(Scope))
 def test_a_token_does_not_outlast_the_rights_of_its_person(scope):
     ada = User.objects.create_user("ada", is_staff=True)
-    ada.user_permissions.add(Permission.objects.get(codename="change_page"))
+    ada.user_permissions.set(Permission.objects.filter(codename__in=["change_page", "change_reviewitem"]))
     _, raw = create_token(name="laptop", scope=scope, user=ada)
     assert scope_in_force(find_token(raw)) == scope
     User.objects.update(is_staff=False)
     assert scope_in_force(find_token(raw)) == Scope.READ
     User.objects.update(is_superuser=True, is_staff=True)
     assert scope_in_force(find_token(raw)) == scope
+
+
+@pytest.mark.parametrize("only", [["change_page"], ["change_reviewitem"], ["view_page", "view_reviewitem"]])
+def test_who_may_write_may_change_pages_and_decide_reviews(only):
+    ada = User.objects.create_user("ada", is_staff=True)
+    ada.user_permissions.set(Permission.objects.filter(codename__in=only))
+    assert scope_of_person(ada) == Scope.READ
 
 
 def test_a_token_of_nobody_keeps_its_scope():

@@ -132,7 +132,7 @@ class Session:
 
 def _editor() -> User:
     editor = User.objects.create_user("eva", is_staff=True)
-    editor.user_permissions.add(Permission.objects.get(codename="change_page"))
+    editor.user_permissions.set(Permission.objects.filter(codename__in=["change_page", "change_reviewitem"]))
     return editor
 
 

@@ -1,0 +1,310 @@
+"""Research runs: a question that a decision handed on, taken by an agent, ended by the page that the agent wrote.
+
+A run waits (``queued``), is taken for a while (``claimed``, until its lease ends), and ends as ``done`` or
+``failed``. A claim whose lease has ended is nobody's: the run counts as waiting again, or as failed once it has been
+claimed :data:`MAX_CLAIMS` times. Nothing has to run for that: whoever reads compares the lease with the clock.
+A run counts only while an item names it, so one that a decision opened without coming to its end is never handed out.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Case, CharField, Exists, F, OuterRef, Q, QuerySet, Value, When
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+
+from reviews.models import ResearchRun, ReviewEvent, ReviewItem, RunStatus
+from vault.errors import ErrorCode, SynapseError
+from vault.history import Author
+from wiki.models import Page
+from wiki.services import page_by_id, page_by_title
+from wiki.services.cursors import make_cursor, read_cursor
+from wiki.services.rules import check_writes_allowed
+
+LEASE_SECONDS: Final = 900
+SHORTEST_LEASE: Final = 60
+LONGEST_LEASE: Final = 3600
+MAX_CLAIMS: Final = 5
+MAX_LIST: Final = 100
+MAX_NOTE_CHARACTERS: Final = 2_000
+_TOPIC_CHARACTERS: Final = 500
+_NAME_CHARACTERS: Final = 120
+_DOOR_CHARACTERS: Final = 12
+_UUID: Final = re.compile("[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnded:
+    """A run as it stands, and whether this call is what ended it."""
+
+    run: ResearchRun
+    changed: bool
+
+
+def open_run(*, item: ReviewItem, author: Author) -> ResearchRun:
+    """Hand the item's question to the configured backend; the same item has the same run, however often it is tried.
+
+    Touches the database only. Raises ``dependency_missing`` while SYNAPSE_RESEARCH_BACKEND names no backend.
+    """
+    del author  # who asked is in the item's event
+    if settings.SYNAPSE_RESEARCH_BACKEND != "agent":
+        raise SynapseError(
+            ErrorCode.DEPENDENCY_MISSING,
+            "Nobody does research here. Set SYNAPSE_RESEARCH_BACKEND=agent, so that runs wait for a connected agent, "
+            "or take another action.",
+            setting="SYNAPSE_RESEARCH_BACKEND",
+        )
+    topic = (item.proposed_title or item.title)[:_TOPIC_CHARACTERS]
+    run, _ = ResearchRun.objects.get_or_create(
+        pk=uuid.uuid5(item.pk, "research"),
+        defaults={"topic": topic, "queries": item.search_queries or [topic], "backend": "agent"},
+    )
+    return run
+
+
+def list_runs(*, status: str = "queued", limit: int = 50, cursor: str | None = None) -> dict[str, Any]:
+    """Runs, oldest first: ``result`` (as :func:`run_as_dict`), ``next_cursor`` (or null), ``total``.
+
+    ``status`` is queued (can be claimed now), claimed, done, failed or all; ``limit`` is clamped to 1..100. Runs
+    opened meanwhile neither repeat nor hide others. Raises ``invalid_param_value``, ``invalid_cursor``.
+    """
+    if status not in (*RunStatus.values, "all"):
+        raise SynapseError(
+            ErrorCode.INVALID_PARAM_VALUE, f"status must be one of {', '.join(RunStatus.values)}, or all."
+        )
+    limit = max(1, min(limit, MAX_LIST))
+    runs = _runs() if status == "all" else _runs().filter(standing=status)
+    name = f"runs:{status}"
+    rest = runs
+    if cursor:
+        at, pk = _position(read_cursor(name, cursor)[0])
+        rest = runs.filter(created_at__gte=at).filter(Q(created_at__gt=at) | Q(pk__gt=pk))
+    rows = list(rest.order_by("created_at", "pk")[: limit + 1])
+    more, rows = len(rows) > limit, rows[:limit]
+    after = f"{rows[-1].created_at.isoformat()} {rows[-1].pk}" if more else ""
+    return {
+        "result": [run_as_dict(run) for run in rows],
+        "next_cursor": make_cursor(name, after=after, pk=0) if more else None,
+        "total": runs.count(),
+    }
+
+
+def get_run(run_id: uuid.UUID | str) -> ResearchRun:
+    """The run with this id, its ``standing`` worked out. Raises ``not_found``, for an id that is none too."""
+    known = str(run_id)
+    run = _runs().filter(pk=known).first() if _UUID.fullmatch(known) else None
+    if run is None:
+        raise SynapseError(ErrorCode.NOT_FOUND, "No research run has this id. List the runs, and use one given there.")
+    return run
+
+
+def run_as_dict(run: ResearchRun) -> dict[str, Any]:
+    """The run as REST, and whatever else shows it, has it; ``run`` comes from :func:`get_run` or a list."""
+    standing: str = run.standing  # type: ignore[attr-defined]
+    held = standing == RunStatus.CLAIMED
+    item = run.items.first()  # type: ignore[attr-defined]
+    return {
+        "id": str(run.pk),
+        "topic": run.topic,
+        "queries": run.queries,
+        "backend": run.backend,
+        "status": standing,
+        "claimed_by": run.claimed_by if held else None,
+        "lease_until": _moment(run.lease_until) if held else None,
+        "attempts": run.attempts,
+        "attempts_left": max(0, MAX_CLAIMS - run.attempts),
+        "page": _named_page(run.page, run.page_path),
+        "note": run.note,
+        "created_at": _moment(run.created_at),
+        "finished_at": _moment(run.finished_at or (run.lease_until if standing == RunStatus.FAILED else None)),
+        "item": {
+            "id": str(item.pk),
+            "item_type": item.item_type,
+            "title": item.title,
+            "rationale": item.rationale,
+            "page": _named_page(item.page, item.page_path),
+            "referenced_pages": item.referenced_pages,
+        },
+    }
+
+
+def claim_run(*, run_id: uuid.UUID | str, author: Author, lease_seconds: int = LEASE_SECONDS) -> ResearchRun:
+    """Take a waiting run for ``lease_seconds`` (60 to 3600); of several at once exactly one gets it.
+
+    Raises ``read_only``, ``invalid_param_value``, ``not_found``, and ``conflict`` for a run that is claimed (also by
+    the same caller), has ended, or has been claimed :data:`MAX_CLAIMS` times.
+    """
+    check_writes_allowed()
+    if not SHORTEST_LEASE <= lease_seconds <= LONGEST_LEASE:
+        raise SynapseError(
+            ErrorCode.INVALID_PARAM_VALUE, f"lease_seconds is a number from {SHORTEST_LEASE} to {LONGEST_LEASE}."
+        )
+    run = get_run(run_id)
+    now = timezone.now()
+    # One statement without a join: where two come at once, the second one looks at the row that the first has left.
+    free = Q(status=RunStatus.QUEUED) | Q(status=RunStatus.CLAIMED, lease_until__lte=now)
+    won = ResearchRun.objects.filter(free, pk=run.pk, attempts__lt=MAX_CLAIMS).update(
+        status=RunStatus.CLAIMED,
+        claimed_by=_caller(author),
+        lease_until=now + timedelta(seconds=lease_seconds),
+        attempts=F("attempts") + 1,
+    )
+    run = get_run(run.pk)
+    if not won:
+        raise _conflict(run, "Take another one.")
+    return run
+
+
+def complete_run(
+    *,
+    run_id: uuid.UUID | str,
+    page_id: uuid.UUID | None = None,
+    title: str | None = None,
+    path: str | None = None,
+    note: str = "",
+    author: Author,
+) -> RunEnded:
+    """End a run that the caller has claimed with the page that answers it, which must be live.
+
+    The page is named by its id, or by its title or path (of namesakes, ``path`` decides). The same answer once more
+    changes nothing. The item stays decided as it is; the page is shown with it.
+
+    Raises ``read_only``, ``not_found``, ``missing_required_params`` where no page is named, ``invalid_param_value``
+    where it is named twice or the note is too long, ``page_not_found``, ``ambiguous_title``, and ``conflict`` for a
+    run that the caller does not hold, or that ended otherwise.
+    """
+    check_writes_allowed()
+    _check_note(note)
+    run = get_run(run_id)
+    page = _page_meant(page_id, title, path)
+    if _end(run, author, status=RunStatus.DONE, page=page, page_path=page.path, note=note, finished_at=timezone.now()):
+        return RunEnded(get_run(run.pk), True)
+    run = get_run(run.pk)
+    if run.status == RunStatus.DONE and run.page_id == page.pk:
+        return RunEnded(run, False)
+    raise _conflict(run, "Claim a run before you complete it.")
+
+
+def fail_run(*, run_id: uuid.UUID | str, note: str = "", retry: bool = False, author: Author) -> RunEnded:
+    """Give back a run that the caller has claimed: for good, or with ``retry`` for another try while any is left.
+
+    The same answer once more changes nothing. Raises ``read_only``, ``not_found``, ``invalid_param_value`` for a note
+    that is too long, and ``conflict`` for a run that the caller does not hold, or that ended otherwise.
+    """
+    check_writes_allowed()
+    _check_note(note)
+    run = get_run(run_id)
+    again = retry and run.attempts < MAX_CLAIMS
+    done = (
+        _end(run, author, status=RunStatus.QUEUED, note=note, claimed_by="", lease_until=None)
+        if again
+        else _end(run, author, status=RunStatus.FAILED, note=note, finished_at=timezone.now())
+    )
+    run = get_run(run.pk)
+    if done:
+        return RunEnded(run, True)
+    if run.status == RunStatus.FAILED:
+        return RunEnded(run, False)
+    raise _conflict(run, "Claim a run before you give it back.")
+
+
+def _runs() -> QuerySet[ResearchRun]:
+    """The runs that an item names, each with its ``standing``: the status, seen with the lease."""
+    lapsed = Q(status=RunStatus.CLAIMED, lease_until__lte=timezone.now())
+    standing = Case(
+        When(lapsed & Q(attempts__gte=MAX_CLAIMS), then=Value(RunStatus.FAILED.value)),
+        When(lapsed, then=Value(RunStatus.QUEUED.value)),
+        default=F("status"),
+        output_field=CharField(),
+    )
+    named = Exists(ReviewItem.objects.filter(research_run=OuterRef("pk")))
+    return (
+        ResearchRun.objects.filter(named)
+        .annotate(standing=standing)
+        .select_related("page")
+        .prefetch_related("items__page")
+    )
+
+
+def _end(run: ResearchRun, author: Author, **fields: Any) -> bool:
+    """Write how a run ends, if the caller holds it at this moment; its item's events tell."""
+    held = ResearchRun.objects.filter(
+        pk=run.pk, status=RunStatus.CLAIMED, claimed_by=_caller(author), lease_until__gt=timezone.now()
+    )
+    with transaction.atomic():
+        if not held.update(**fields):
+            return False
+        what = {RunStatus.DONE: "researched", RunStatus.FAILED: "research failed"}.get(fields["status"], "given back")
+        for item in run.items.all():  # type: ignore[attr-defined]
+            ReviewEvent.objects.create(
+                item=item, what=what, who=_caller(author), door=author.door[:_DOOR_CHARACTERS], note=fields["note"]
+            )
+    return True
+
+
+def _page_meant(page_id: uuid.UUID | None, title: str | None, path: str | None) -> Page:
+    if page_id is None and title is None and path is None:
+        raise SynapseError(
+            ErrorCode.MISSING_REQUIRED_PARAMS, "Name the page that answers the question: page_id, or title, or path."
+        )
+    if page_id is None:
+        return page_by_title(title or "", path=path)
+    if title is not None or path is not None:
+        raise SynapseError(ErrorCode.INVALID_PARAM_VALUE, "Name the page once: by page_id, or by title and path.")
+    return page_by_id(page_id)
+
+
+def _check_note(note: str) -> None:
+    if len(note) > MAX_NOTE_CHARACTERS:
+        raise SynapseError(ErrorCode.INVALID_PARAM_VALUE, f"A note has at most {MAX_NOTE_CHARACTERS} characters.")
+
+
+def _conflict(run: ResearchRun, advice: str) -> SynapseError:
+    """Why a run can't be had, or ended, by this caller now."""
+    standing: str = run.standing  # type: ignore[attr-defined]
+    if standing == RunStatus.CLAIMED:
+        return SynapseError(
+            ErrorCode.CONFLICT,
+            f"The run is claimed until its lease ends, by whoever `claimed_by` names. {advice}",
+            status=standing,
+            claimed_by=run.claimed_by,
+            lease_until=_moment(run.lease_until),
+        )
+    if standing == RunStatus.QUEUED:
+        return SynapseError(ErrorCode.CONFLICT, f"Nobody holds the run at this moment. {advice}", status=standing)
+    return SynapseError(
+        ErrorCode.CONFLICT,
+        "The run has ended, and stays as it is. List the runs that wait.",
+        status=standing,
+        page=_named_page(run.page, run.page_path),
+    )
+
+
+def _caller(author: Author) -> str:
+    """Who holds a run. The name says what kind of caller it is (`token:…`, `user:…`), whichever door was taken."""
+    return author.name[:_NAME_CHARACTERS]
+
+
+def _named_page(page: Page | None, path: str) -> dict[str, Any] | None:
+    if page is not None:
+        return {"id": str(page.uid), "title": page.title, "path": page.path}
+    return {"id": None, "title": None, "path": path} if path else None
+
+
+def _moment(at: datetime | None) -> str | None:
+    return at.isoformat().replace("+00:00", "Z") if at else None
+
+
+def _position(text: str) -> tuple[datetime, uuid.UUID]:
+    at, _, pk = text.partition(" ")
+    moment = parse_datetime(at)
+    if moment is None:
+        raise SynapseError(ErrorCode.INVALID_CURSOR, "This cursor can't be read. Leave it out to start over.")
+    return moment, uuid.UUID(pk)
