@@ -20,6 +20,8 @@ os.environ["SYNAPSE_DATA"] = str(Path(_HOME) / "data")
 os.environ["SYNAPSE_VAULT"] = str(Path(_HOME) / "vault")
 os.environ["SYNAPSE_SECRET_KEY"] = "only-for-tests-only-for-tests-only-for-tests"
 os.environ["SYNAPSE_LOG_LEVEL"] = "WARNING"
+for _name in ("RATE", "WRITES", "DECISIONS", "STRANGERS"):  # a test that is about a limit sets it
+    os.environ[f"SYNAPSE_{_name}_PER_MINUTE"] = "0"
 if os.environ.get("SYNAPSE_TEST_DATABASE_URL"):
     os.environ["DATABASE_URL"] = os.environ["SYNAPSE_TEST_DATABASE_URL"]
 else:
