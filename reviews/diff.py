@@ -1,0 +1,203 @@
+"""What an item proposes beside what the page holds now: text, rows and texts for a conflict, all bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from reviews.comparing import Comparison, Row, Segment, row_as_dict
+from reviews.models import ReviewItem, Status
+from vault import history
+from vault.current import current_vault
+from vault.errors import ErrorCode, SynapseError
+from wiki.models import Page
+from wiki.services import read_page
+from wiki.services.reading import titled
+
+#: Bounds of what is shown: rows, characters of the rows and of the unified diff, characters of each text of a conflict.
+MAX_ROWS: Final = 1_000
+MAX_SHOWN: Final = 200_000
+MAX_TEXT: Final = 200_000
+#: Texts with more lines than this in all are not compared at all: no page that a person reads has so many.
+MAX_LINES: Final = 400_000
+_CONTEXT: Final = 3
+#: A stretch of a line longer than this is shown by its two ends.
+_LONG: Final = {False: 400, True: 4_000}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemDiff:
+    """A proposal and the page's file as it is now.
+
+    ``current`` is None where there is no file (a new page, or one that is gone). ``conflict``: what stands there is not
+    what the proposal was made from; then ``base`` is that version, if the history still has it. ``coarse``: some of it
+    was too large to be compared closely. ``truncated``: not all of the change is in ``rows`` or ``unified``.
+    ``problem`` says why it could not be compared, or could not be written as it is.
+    """
+
+    path: str
+    base_hash: str
+    current_hash: str
+    base: str | None
+    current: str | None
+    proposed: str
+    conflict: bool
+    unified: str
+    rows: tuple[Row, ...]
+    added: int
+    removed: int
+    coarse: bool
+    truncated: bool
+    problem: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON; the three texts only where there is a conflict, each cut at MAX_TEXT characters."""
+        texts = {"base": self.base, "current": self.current, "proposed": self.proposed}
+        return {
+            "path": self.path,
+            "new_page": self.current is None,
+            "base_hash": self.base_hash,
+            "current_hash": self.current_hash,
+            "conflict": self.conflict,
+            "added": self.added,
+            "removed": self.removed,
+            "unified": self.unified,
+            "rows": [row_as_dict(row) for row in self.rows],
+            "coarse": self.coarse,
+            "truncated": self.truncated,
+            "texts": {name: text and text[:MAX_TEXT] for name, text in texts.items()} if self.conflict else None,
+            "problem": self.problem or None,
+        }
+
+
+def item_diff(item: ReviewItem) -> ItemDiff | None:
+    """The diff of an item that proposes a body or a staged text; None for one that proposes neither.
+
+    Reads files, so it has no place in a transaction or in a list. What can't be read is said in ``problem``.
+    """
+    if item.proposed_body is None and not item.proposed_text:
+        return None
+    page = _page(item)
+    path = page.path if page else item.page_path or item.proposed_title
+    current, current_hash, problem = _standing(page)
+    proposed = item.proposed_text or item.proposed_body or ""
+    conflict = item.status == Status.PENDING and not problem and current_hash != item.base_hash
+    return _compared(
+        path=path,
+        item=item,
+        page=page,
+        texts=(current, proposed),
+        current_hash=current_hash,
+        conflict=conflict,
+        problem=problem,
+    )
+
+
+def _page(item: ReviewItem) -> Page | None:
+    """The page that would be changed: the item's own, else one that has come to the proposed title since."""
+    if item.page is not None:
+        return item.page
+    return titled(item.proposed_title).first() if item.proposed_title else None
+
+
+def _standing(page: Page | None) -> tuple[str | None, str, str]:
+    """The page's text and hash as the file is now, and why it can't be read."""
+    if page is None or page.deleted_at is not None:
+        return None, "", ""
+    try:
+        read = read_page(page)
+    except SynapseError as error:
+        return None, "", "" if error.code is ErrorCode.PAGE_NOT_FOUND else error.message
+    return read.data.decode("utf-8", errors="replace"), read.content_hash, ""
+
+
+def _compared(
+    *,
+    path: str,
+    item: ReviewItem,
+    page: Page | None,
+    texts: tuple[str | None, str],
+    current_hash: str,
+    conflict: bool,
+    problem: str,
+) -> ItemDiff:
+    current, proposed = texts
+    old, new = current or "", proposed
+    too_long = old.count("\n") + new.count("\n") > MAX_LINES
+    comparison = Comparison("", "") if too_long else Comparison(old, new)
+    rows, rows_cut = _bounded(comparison.rows(context=_CONTEXT))
+    unified, text_cut = _bounded_text(comparison.unified(context=_CONTEXT))
+    return ItemDiff(
+        path=path,
+        base_hash=item.base_hash,
+        current_hash=current_hash,
+        base=_base(page, item.base_hash) if conflict else current,
+        current=current,
+        proposed=proposed,
+        conflict=conflict,
+        unified=unified,
+        rows=rows,
+        added=new.count("\n") if too_long else comparison.added,
+        removed=old.count("\n") if too_long else comparison.removed,
+        coarse=comparison.coarse or too_long,
+        truncated=rows_cut or text_cut or too_long,
+        problem=problem,
+    )
+
+
+def _base(page: Page | None, base_hash: str) -> str | None:
+    """The version a proposal was made from, if the history has its bytes."""
+    if page is None or not base_hash:
+        return None
+    vault = current_vault()
+    try:
+        for version in history.versions(vault, page.uid):
+            if base_hash in (version.content_hash, version.displaced_hash):
+                displaced = base_hash == version.displaced_hash
+                data = history.read_version(vault, page.uid, version.number, displaced=displaced)
+                return data.decode("utf-8", errors="replace")
+    except SynapseError:
+        return None  # pruned, or the disk does not say: the other two texts are still of use
+    return None
+
+
+def _bounded(rows: Iterator[Row]) -> tuple[tuple[Row, ...], bool]:
+    """The first rows, long stretches shortened, and whether anything of a change was left out."""
+    kept: list[Row] = []
+    size = 0
+    cut = False
+    for row in rows:
+        short = replace(row, old=_shortened(row.old), new=_shortened(row.new))
+        size += sum(len(part.text) for part in (*short.old, *short.new))
+        if len(kept) == MAX_ROWS or size > MAX_SHOWN:
+            return tuple(kept), True
+        cut |= any(part.left_out and part.changed for part in (*short.old, *short.new))
+        kept.append(short)
+    return tuple(kept), cut
+
+
+def _shortened(segments: tuple[Segment, ...]) -> tuple[Segment, ...]:
+    """The segments, each long one as its beginning, how much is left out, and its end."""
+    if all(len(part.text) <= _LONG[part.changed] for part in segments):
+        return segments
+    short: list[Segment] = []
+    for part in segments:
+        half = _LONG[part.changed] // 2
+        if len(part.text) <= 2 * half:
+            short.append(part)
+            continue
+        left_out = Segment("", part.changed, left_out=len(part.text) - 2 * half)
+        short += [Segment(part.text[:half], part.changed), left_out, Segment(part.text[-half:], part.changed)]
+    return tuple(short)
+
+
+def _bounded_text(lines: Iterator[str]) -> tuple[str, bool]:
+    kept: list[str] = []
+    size = 0
+    for line in lines:
+        size += len(line)
+        if size > MAX_SHOWN:
+            return "".join(kept), True
+        kept.append(line)
+    return "".join(kept), False
