@@ -114,6 +114,19 @@ class Tag(models.Model):
         return self.name
 
 
+class Citation(models.Model):
+    """A raw source that a page's frontmatter names (``sources``): who cites a source is one look-up."""
+
+    page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="citations")
+    key = models.TextField(help_text="the source's vault path, NFC, at most 500 characters")
+
+    class Meta:
+        indexes = [models.Index(fields=["key"], name="citation_key")]
+
+    def __str__(self) -> str:
+        return self.key
+
+
 class FileKind(models.TextChoices):
     """What a file that is not a page is."""
 
@@ -142,6 +155,7 @@ class File(models.Model):
         indexes = [
             models.Index(fields=["path_key"], name="file_path_key"),
             models.Index(fields=["name_key"], name="file_name_key"),
+            models.Index(fields=["kind"], condition=Q(kind="conflict"), name="file_conflict"),
         ]
 
     def __str__(self) -> str:
@@ -235,6 +249,27 @@ class VaultState(models.Model):
 
     def __str__(self) -> str:
         return str(self.vault_id)
+
+
+class ChangeKind(models.TextChoices):
+    """What a row of the feed of changes names."""
+
+    PAGE = "page"
+    FILE = "file"
+    ALL = "all"
+
+
+class IndexChange(models.Model):
+    """Something of the index changed, and whoever follows it has not looked yet (:mod:`wiki.changes`)."""
+
+    kind = models.CharField(max_length=4, choices=ChangeKind.choices)
+    key = models.BigIntegerField(default=0, help_text="number of the page or file; 0 for everything")
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.key}"
 
 
 class Scope(models.TextChoices):

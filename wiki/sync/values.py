@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from vault.errors import SynapseError
 from vault.links import link_keys, name_key, path_key, text_key
 from vault.markdown import ParsedLink
 from vault.pages import ParsedPage
-from vault.paths import is_reserved
+from vault.paths import is_reserved, source_path
 from wiki.models import LinkState
 from wiki.sync.reads import PageRead
 
@@ -122,6 +123,26 @@ def page_values(read: PageRead, parsed: ParsedPage) -> tuple[Any, ...]:
 def names_of(names: list[str]) -> list[str]:
     """Aliases or tags as stored: each once, in their order."""
     return list(dict.fromkeys(storable(name) for name in names))
+
+
+def source_key(path: str) -> str:
+    """The key under which a source at this vault path is cited."""
+    return key(unicodedata.normalize("NFC", path))
+
+
+def citation_keys(sources: Iterable[str]) -> list[str]:
+    """The keys of the raw sources that a page names, by either form of their paths, each once and sorted.
+
+    What is no path below raw/sources (an address, say) has none.
+    """
+    return sorted({found for source in sources if (found := _citation_key(source)) is not None})
+
+
+def _citation_key(source: str) -> str | None:
+    try:
+        return source_key(source_path(source))
+    except SynapseError:
+        return None
 
 
 def link_rows(path: str, parsed: ParsedPage) -> list[tuple[Any, ...]]:
