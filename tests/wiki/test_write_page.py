@@ -15,7 +15,7 @@ from vault.errors import ErrorCode, SynapseError
 from wiki import catchup, jobs
 from wiki.data_version import data_version
 from wiki.models import Audit, Job, Page
-from wiki.services import create_page, page_by_title, page_content, page_delete, put_page, writing
+from wiki.services import composing, create_page, page_by_title, page_content, page_delete, put_page
 from wiki.signals import page_written
 from wiki.sync import dump_index, scan
 
@@ -170,14 +170,14 @@ def test_a_file_that_the_index_does_not_know_yet(vault_folder: VaultFolder, clau
 def test_of_two_who_create_at_once_one_does(
     vault_folder: VaultFolder, claude: Writer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, calls = writing.titled_page, []
+    real, calls = composing.titled_page, []
 
     def late(title: str, path: str | None) -> Page | None:
         calls.append(title)
         return None if len(calls) == 1 else real(title, path)
 
     first = claude.write("Ada", "First.\n")
-    monkeypatch.setattr(writing, "titled_page", late)
+    monkeypatch.setattr(composing, "titled_page", late)
     with refused(ErrorCode.CONFLICT) as caught:
         claude.write("Ada", "Second.\n")
     assert caught.value.repair["content_hash"] == first.content_hash

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from wiki.services.approved import write_composed
+from wiki.services.composing import Composed, compose_page
 from wiki.services.drafts import draft_apply, draft_drop, draft_list, draft_text
 from wiki.services.moving import Renamed, page_move, page_retitle
 from wiki.services.reading import list_pages, page_by_id, page_by_title, page_content, page_history, page_ref, read_page
@@ -13,8 +15,10 @@ from wiki.services.status import readiness, status
 from wiki.services.writing import create_page, put_page, write_page
 
 __all__ = [
+    "Composed",
     "PageWritten",
     "Renamed",
+    "compose_page",
     "create_page",
     "draft_apply",
     "draft_drop",
@@ -37,5 +41,6 @@ __all__ = [
     "readiness",
     "request_rescan",
     "status",
+    "write_composed",
     "write_page",
 ]

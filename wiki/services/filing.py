@@ -1,4 +1,4 @@
-"""A page's file under its lock: read again, checked, replaced. What every change of an existing page goes through."""
+"""A page's file under its lock: read again, checked, replaced; or made. What every change of a page goes through."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from vault.root import FileRead
 from wiki import catchup
 from wiki.models import Page
 from wiki.services import rules
+from wiki.services.identity import uid_at
 from wiki.services.reading import read_page
 from wiki.services.recording import Change, PageWritten, record_bytes
 
@@ -100,6 +101,22 @@ def replace(
         detail=detail or {},
     )
     return record_bytes(change, data)
+
+
+def make(path: str, data: bytes, *, author: Author, detail: dict[str, Any] | None = None) -> PageWritten:
+    """Make a new page's file at a path that was found free, and record it; the caller holds the lock of its title.
+
+    Raises ``conflict`` when something has taken the place meanwhile.
+    """
+    vault = current_vault()
+    rules.check_size(data)
+    uid = uid_at(path)
+    with vault.lock(rules.page_lock_name(uid), timeout=LOCK_SECONDS):
+        written = writer.create(vault, path, data, page_id=uid, author=author)
+        change = Change(
+            action="write", uid=uid, path=path, author=author, written=written, created=True, detail=detail or {}
+        )
+        return record_bytes(change, data)
 
 
 @contextmanager

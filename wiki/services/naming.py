@@ -83,12 +83,13 @@ def free_name(path: str, title: str) -> str:
     stem = path[: -len(".md")]
     for number in range(1, _MOST):
         candidate = path if number == 1 else f"{stem}-{number}.md"
-        if not _is_taken(candidate, title):
+        if not is_taken(candidate, title):
             return check_writable_name(candidate)
     raise SynapseError(ErrorCode.CONFLICT, "Too many pages have titles like this one. Choose another title.")
 
 
-def _is_taken(path: str, title: str) -> bool:
+def is_taken(path: str, title: str) -> bool:
+    """Whether another page or file has this path; ``conflict`` when an unindexed file there has this very title."""
     if Page.objects.live().filter(path_key=path_key(path)).exists():
         return True
     vault = current_vault()
