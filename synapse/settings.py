@@ -71,6 +71,7 @@ if SYNAPSE_LOG_LEVEL not in ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"):
 # --- agents ------------------------------------------------------------------------------------
 MCP_REMOTE_WRITE_ENABLED = env.str("MCP_REMOTE_WRITE_ENABLED", default="false").lower()
 MCP_AUTH_TOKEN = env.str("MCP_AUTH_TOKEN", default="")
+SYNAPSE_AGENT_MAY_DECIDE = env.bool("SYNAPSE_AGENT_MAY_DECIDE", default=True)
 SYNAPSE_RESEARCH_BACKEND = env.str("SYNAPSE_RESEARCH_BACKEND", default="none").lower()
 #: What a person must be allowed to change, beside being staff, to propose, write and decide outside the admin.
 PERMISSIONS_TO_WRITE = ("wiki.change_page", "reviews.change_reviewitem")
@@ -225,6 +226,7 @@ REST_FRAMEWORK: dict[str, Any] = {
         "wiki.authentication.BrowserSession",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["wiki.authentication.HasScope"],
+    "DEFAULT_THROTTLE_CLASSES": ["wiki.api.throttles.CallerRate"],
     "DEFAULT_PARSER_CLASSES": ["wiki.api.parsers.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",

@@ -154,6 +154,8 @@ def _adapt(row: Sequence[Any], adapters: list[tuple[int, Callable[[Any], Any]]])
 
 
 def _adapter(field: Any) -> Callable[[Any], Any] | None:
+    if field.is_relation:
+        return _adapter(field.target_field)
     if isinstance(field, models.JSONField):
         return _json
     if isinstance(field, models.UUIDField):

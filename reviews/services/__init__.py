@@ -1,1 +1,39 @@
-"""Rules: the one writer of review items, and the reads of them."""
+"""The one writer of review items, as keyword-only functions, and the reads of them."""
+
+from __future__ import annotations
+
+from reviews.services.bulk import BulkOutcome, bulk
+from reviews.services.deciding import Resolved, close, resolve
+from reviews.services.filing import file, reopen
+from reviews.services.findings import Filed, Finding, Outcome
+from reviews.services.forgetting import forget_all
+from reviews.services.proposals import parse_items, propose
+from reviews.services.reading import get_item, item_as_dict, item_detail, list_items
+from reviews.services.research import claim_run, complete_run, fail_run, list_runs, open_run
+from reviews.services.staging import stage_write
+
+__all__ = [
+    "BulkOutcome",
+    "Filed",
+    "Finding",
+    "Outcome",
+    "Resolved",
+    "bulk",
+    "claim_run",
+    "close",
+    "complete_run",
+    "fail_run",
+    "file",
+    "forget_all",
+    "get_item",
+    "item_as_dict",
+    "item_detail",
+    "list_items",
+    "list_runs",
+    "open_run",
+    "parse_items",
+    "propose",
+    "reopen",
+    "resolve",
+    "stage_write",
+]
