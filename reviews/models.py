@@ -155,9 +155,9 @@ class ReviewItem(models.Model):
         ]
         indexes = [
             models.Index(fields=["status", "created_at", "id"], name="review_queue"),
-            models.Index(fields=["-rank", "created_at", "id"], condition=Q(status="pending"), name="review_rank"),
+            models.Index(fields=["status", "-rank", "created_at", "id"], name="review_rank"),
             models.Index(fields=["content_key", "created_at"], name="review_content"),
-            models.Index(fields=["rule"], condition=Q(status="pending"), name="review_rule"),
+            models.Index(fields=["rule", "status"], name="review_rule"),
         ]
 
     def __str__(self) -> str:

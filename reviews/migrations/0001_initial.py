@@ -148,7 +148,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='reviewitem',
-            index=models.Index(condition=models.Q(('status', 'pending')), fields=['-rank', 'created_at', 'id'], name='review_rank'),
+            index=models.Index(fields=['status', '-rank', 'created_at', 'id'], name='review_rank'),
         ),
         migrations.AddIndex(
             model_name='reviewitem',
@@ -156,7 +156,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='reviewitem',
-            index=models.Index(condition=models.Q(('status', 'pending')), fields=['rule'], name='review_rule'),
+            index=models.Index(fields=['rule', 'status'], name='review_rule'),
         ),
         migrations.AddConstraint(
             model_name='reviewitem',

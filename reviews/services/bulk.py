@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -17,6 +18,8 @@ from reviews.services.deciding import being_carried_out, decision, free_items, l
 from reviews.services.rules import as_id, check_may_decide, check_note, check_writes_allowed
 from vault.errors import ErrorCode, SynapseError
 from vault.history import Author
+
+logger = logging.getLogger(__name__)
 
 MAX_IDS: Final = 200
 #: Characters of an id that is none, in the answer.
@@ -94,7 +97,7 @@ def _at_once(named: dict[str, UUID | None], outcome: BulkOutcome, note: str, aut
         now = timezone.now()
         free = set(free_items(known, now).values_list("pk", flat=True))
         free_items(free, now).update(**decision(wanted.status, note, author, now))
-        decided = [known[item_id] for item_id in named.values() if item_id in free]
+        decided = [item for item_id in named.values() if item_id in free and (item := known.get(item_id))]
         events.decided(decided, wanted, author=author, at=now, note=note)
         if decided:
             log_decision(wanted, decided[0].title if len(decided) == 1 else f"{len(decided)} reviews")
@@ -108,6 +111,10 @@ def _at_once(named: dict[str, UUID | None], outcome: BulkOutcome, note: str, aut
             outcome.statuses[shown] = known[item_id].status
         else:
             outcome.failed.append({"id": shown, **being_carried_out().envelope()})
+
+
+def _unexpected() -> SynapseError:
+    return SynapseError(ErrorCode.INTERNAL_ERROR, "It could not be carried out; the log says why. The item is pending.")
 
 
 def _one_by_one(named: dict[str, UUID | None], outcome: BulkOutcome, note: str, author: Author) -> None:
@@ -125,6 +132,10 @@ def _one_by_one(named: dict[str, UUID | None], outcome: BulkOutcome, note: str, 
                 outcome.statuses[shown] = error.repair["status"]
             else:
                 outcome.failed.append({"id": shown, **error.envelope()})
+            continue
+        except Exception:
+            logger.exception("a decision failed")
+            outcome.failed.append({"id": shown, **_unexpected().envelope()})
             continue
         if resolved.changed:
             outcome.updated.append(shown)

@@ -22,6 +22,7 @@ from vault.paths import is_allowed
 from wiki.models import Page, PageType
 from wiki.services import page_by_id, page_by_title
 from wiki.services.rules import check_text, clean_title
+from wiki.sync.values import MAX_TITLE as PAGE_TITLE
 
 MAX_ITEMS: Final = 20
 MAX_TITLE: Final = 200
@@ -42,7 +43,9 @@ FIELDS: Final = (
 )
 _CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _HASH: Final = re.compile("[0-9a-fA-F]{64}")
+#: Longest text that names a page, and how much of an unknown key is shown.
 _PAGE_NAME: Final = 1_000
+_SHOWN: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +125,11 @@ def page_named(text: str) -> Page:
 def _finding(item: object, known: dict[str, Page]) -> Finding:
     if not isinstance(item, Mapping):
         raise _wrong_type("An item must be an object.")
-    unknown = [str(name) for name in item if name not in FIELDS]
+    unknown = sorted(_printable(str(name)) for name in item if name not in FIELDS)
     if unknown:
         raise SynapseError(
-            ErrorCode.INVALID_PARAM_VALUE, f"An item has no other keys than {', '.join(FIELDS)}.", unknown=len(unknown)
+            ErrorCode.INVALID_PARAM_VALUE,
+            f"Unknown keys in the item: {', '.join(unknown)[:_SHOWN]}. Known: {', '.join(FIELDS)}.",
         )
 
     def page(text: str) -> Page:
@@ -147,7 +151,7 @@ def _finding(item: object, known: dict[str, Page]) -> Finding:
         title=title,
         rationale=_text(item, "rationale", MAX_RATIONALE),
         page=page(about) if about else None,
-        proposed_title=clean_title(_line(item, "proposed_title", settings.SYNAPSE_MAX_PAGE_BYTES)),
+        proposed_title=clean_title(_line(item, "proposed_title", PAGE_TITLE)),
         proposed_page_type=_choice(item, "proposed_page_type", PageType.values),
         proposed_frontmatter=_frontmatter(item),
         proposed_body=_body(item),
@@ -262,7 +266,8 @@ def _frontmatter(item: Mapping[str, Any]) -> dict[str, Any] | None:
         ) from None
     if len(text) > settings.SYNAPSE_MAX_PAGE_BYTES:
         raise _too_long("proposed_frontmatter", settings.SYNAPSE_MAX_PAGE_BYTES)
-    return value
+    stored: dict[str, Any] = json.loads(text)
+    return stored
 
 
 def _references(item: Mapping[str, Any], page: Callable[[str], Page]) -> list[Page]:
@@ -288,6 +293,10 @@ def _texts(item: Mapping[str, Any], name: str, *, count: int, limit: int) -> lis
     if not all(texts):
         raise SynapseError(ErrorCode.INVALID_PARAM_VALUE, f"{name} must hold texts that are not blank.", field=name)
     return texts
+
+
+def _printable(name: str) -> str:
+    return "".join(letter if letter.isprintable() else "?" for letter in name[:_SHOWN]) or '""'
 
 
 def _wrong_type(sentence: str) -> SynapseError:

@@ -35,7 +35,12 @@ def check_may_decide(author: Author) -> None:
 
 
 def check_note(note: object) -> str:
-    """A note without blanks around it; ``invalid_param_value`` for one that is too long, or no text."""
+    """A note without blanks around it, "" for None.
+
+    Raises ``invalid_param_type`` for what is no text, ``invalid_param_value`` for one that is too long.
+    """
+    if note is None:
+        return ""
     if not isinstance(note, str):
         raise SynapseError(ErrorCode.INVALID_PARAM_TYPE, "note must be a text.")
     note = note.strip()
