@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -26,8 +26,6 @@ from wiki.services.filing import LOCK_SECONDS, held
 from wiki.services.merge import existing_properties
 from wiki.services.naming import is_taken, titled_page
 from wiki.services.recording import PageWritten
-
-_STALE: Final = (ErrorCode.CONFLICT, ErrorCode.STALE_BASE)
 
 
 def write_composed(
@@ -62,6 +60,11 @@ def write_composed(
     return _change(made, write) if page is not None else _make(made, page_type, write)
 
 
+def is_stale(error: SynapseError) -> bool:
+    """Whether a refusal says that something else stands there, and not only that somebody else is at work."""
+    return error.code in (ErrorCode.CONFLICT, ErrorCode.STALE_BASE) and "content_hash" in error.repair
+
+
 def conflicting(message: str, *, page: Page | None, base_hash: str | None, proposed: str, path: str) -> SynapseError:
     """A ``conflict`` with the three texts from which whoever decides can make one."""
     current = _current(page.path if page else path)
@@ -88,7 +91,7 @@ def _change(made: Composed, write: Callable[[Composed, Any], PageWritten]) -> Pa
                 try:
                     return write(_stamped(made), now)
                 except SynapseError as error:  # somebody saved after the file was read
-                    if error.code not in _STALE:
+                    if not is_stale(error):
                         raise
     except SynapseError as error:
         if error.code is not ErrorCode.PAGE_NOT_FOUND:
@@ -110,7 +113,7 @@ def _make(made: Composed, page_type: str, write: Callable[[Composed, Any], PageW
             if not is_taken(made.path, made.title):
                 return write(_stamped(made), None)
         except SynapseError as error:
-            if error.code is not ErrorCode.CONFLICT:
+            if not is_stale(error):
                 raise
         refusal = "Another file has taken the place where this was to be made."
         raise conflicting(refusal, page=None, base_hash=None, proposed=made.text, path=made.path)

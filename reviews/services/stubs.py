@@ -1,0 +1,104 @@
+"""A page that others ask for and nobody has written: who asks, in which language, and what a stub of it says."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final
+from urllib.parse import quote
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+
+from reviews.models import Evidence, ReviewItem
+from reviews.services.findings import MAX_REFERENCES
+from vault.frontmatter.page_rules import LANGUAGES
+from vault.links import Targets, link_text, name_key, render_wikilink, resolve, text_key, writable_target
+from wiki.models import Link, LinkKind, LinkState, Page
+from wiki.rows import chunks
+from wiki.services.candidates import Candidates
+from wiki.sync.values import key
+
+#: Links that are looked at for what they call the page; those of one page are few.
+_MOST_LINKS: Final = 1_000
+_ELSEWHERE: Final = "en"
+
+
+def askers(item: ReviewItem) -> list[Page]:
+    """The live pages that an item names as asking, as they are called now, in the item's order; at most 8.
+
+    Where it names none, those whose broken links are meant, and else the page it is about.
+    """
+    ids = [UUID(page["id"]) for page in item.referenced_pages if page.get("id")]
+    found = {page.uid: page for page in Page.objects.listed().filter(uid__in=ids)}
+    named = [found[uid] for uid in ids if uid in found]
+    if named:
+        return named[:MAX_REFERENCES]
+    asking = Page.objects.listed().filter(pk__in=_asking(item).values("source")).order_by("path")
+    return list(asking[:MAX_REFERENCES]) or ([item.page] if item.page else [])
+
+
+def stub_language(item: ReviewItem) -> str:
+    """The language in which most of the asking pages are written (of two as frequent, the first by its code)."""
+    counted: Counter[str] = Counter()
+    pages = Evidence.objects.filter(item=item).values_list("page_id", flat=True)
+    for chunk in chunks(set(pages) or {page.pk for page in askers(item)}):
+        counted.update(Page.objects.live().filter(pk__in=chunk).values_list("lang", flat=True))
+    known = {lang: count for lang, count in counted.items() if lang in LANGUAGES}
+    return min(known, key=lambda lang: (-known[lang], lang), default=_ELSEWHERE)
+
+
+def stub_body(item: ReviewItem, asking: Sequence[Page], *, path: str) -> str:
+    """A body for the page at ``path`` that links back to those who ask, and does not pretend to say more."""
+    lines = ["This page is a stub: nothing has been written here yet.", ""]
+    if asking:
+        more = max(0, Evidence.objects.filter(item=item).count() - len(asking))
+        rest = f" and {more} more" if more else ""
+        lines += [f"Asked for by {', '.join(_links(asking, source=path))}{rest}.", ""]
+    return "\n".join(lines)
+
+
+def unresolved_by(item: ReviewItem, *, path: str, title: str, aliases: Iterable[str]) -> list[str]:
+    """What the asking links call the page although neither its file, its title nor its aliases answer to that.
+
+    Given to the page as further aliases, they lead to it. A Markdown link is a path, which no alias answers to.
+    """
+    targets = Targets()
+    targets.add_file(path, page=True)
+    targets.add_title(title, path)
+    for alias in aliases:
+        targets.add_alias(alias, path)
+    links = _asking(item).exclude(kind=LinkKind.MARKDOWN).values_list("text", "source__path")
+    texts = {
+        text.strip(): text_key(text)
+        for text, source in links[:_MOST_LINKS]
+        if resolve(text, source=source, targets=targets).path is None
+    }
+    # One spelling answers to all.
+    return sorted({spelling: text for text, spelling in sorted(texts.items(), reverse=True)}.values())
+
+
+def _asking(item: ReviewItem) -> QuerySet[Link]:
+    """The broken links that the item is about: those of the pages it rests on, by what they lead to."""
+    names = {key(text_key(text)) for text in (item.target, item.proposed_title) if text}
+    broken = Link.objects.filter(Q(name_key__in=names) | Q(text_key__in=names), state=LinkState.BROKEN)
+    broken = broken.filter(source__deleted_at__isnull=True, source__reserved=False)
+    pages = Evidence.objects.filter(item=item).values("page_id")
+    return broken.filter(source__in=pages) if pages.exists() else broken
+
+
+def _links(pages: Sequence[Page], *, source: str) -> list[str]:
+    """Links to these pages as the note at ``source`` has to write them."""
+    found = Candidates()
+    found.load([name_key(page.path) for page in pages], paths=[page.path for page in pages])
+    return [_link(page, source, found) for page in pages]
+
+
+def _link(page: Page, source: str, found: Candidates) -> str:
+    target = link_text(page_path=page.path, title=page.title, source=source, targets=found.targets)
+    if found.only_titled(target) not in (None, page.path):
+        target = page.path[: -len(".md")]  # the name of this page's file is the title of another page
+    if writable_target(target):
+        return render_wikilink(target, alias=page.title)
+    shown = "".join(f"\\{letter}" if letter in "[]\\" else letter for letter in page.title)
+    return f"[{shown}](/{quote(page.path)})"
