@@ -12,14 +12,24 @@ from django.utils import timezone
 
 from vault.links import text_key
 from vault.pages import ParsedPage, parse_page
-from wiki.models import Alias, Link, LinkKind, LinkState, Page, Tag
-from wiki.rows import chunks, insert, reserve_ids, update
+from wiki import changes as feed
+from wiki.models import Alias, Citation, Link, LinkKind, LinkState, Page, Tag
+from wiki.rows import chunks, index_lock, insert, reserve_ids, update
 from wiki.search import PageWords, index_words, remove_words
 from wiki.sync.early import EarlyAnswers
 from wiki.sync.known import KnownPage
 from wiki.sync.links import StaleNames
 from wiki.sync.reads import Change
-from wiki.sync.values import LINK_FIELDS, PAGE_FIELDS, WRITTEN, key, link_rows, names_of, page_values
+from wiki.sync.values import (
+    LINK_FIELDS,
+    PAGE_FIELDS,
+    WRITTEN,
+    citation_keys,
+    key,
+    link_rows,
+    names_of,
+    page_values,
+)
 
 _STATE: Final = LINK_FIELDS.index("state")
 _TARGET: Final = LINK_FIELDS.index("target")
@@ -57,14 +67,16 @@ class Applied:
     """What writing some pages did.
 
     ``pks`` by page id. ``stale`` are the names that came or went, ``dirty`` pages whose edges are to be computed
-    again, ``facts`` those among them whose own row weighs otherwise now, ``left`` paths that were not written
-    because a service wrote that page meanwhile.
+    again, ``facts`` those among them whose own row weighs otherwise now, ``noted`` pages for the feed of changes:
+    those written and those that gained or lost a link in. ``left`` are paths that were not written because a service
+    wrote that page meanwhile.
     """
 
     pks: dict[UUID, int] = field(default_factory=dict)
     stale: StaleNames = field(default_factory=StaleNames)
     dirty: set[int] = field(default_factory=set)
     facts: set[int] = field(default_factory=set)
+    noted: set[int] = field(default_factory=set)
     left: list[str] = field(default_factory=list)
 
 
@@ -107,10 +119,12 @@ def write_pages(changes: Sequence[Change], *, conditional: bool = True, early: E
         if row.before and _facts(row.before) != _facts(row):
             applied.facts.add(row.pk)
     applied.dirty |= applied.facts
+    applied.noted.update(applied.pks.values())
     _write_names(rows, aliases)
+    _write_citations(rows)
     if early:
         early.add_pages((row.path, row.pk) for row in rows)
-    _write_links(rows, links, applied.dirty, early)
+    _write_links(rows, links, applied, early)
     # Reserved pages are in no search, and the catalog of a large vault is long and often written.
     index_words(_words(row) for row in rows if not row.values[_RESERVED])
     remove_words([row.pk for row in rows if row.values[_RESERVED] and row.before and not row.before.reserved])
@@ -132,8 +146,11 @@ def remove_pages(pages: Sequence[KnownPage], *, conditional: bool = True) -> App
         applied.dirty.add(page.pk)
         _note_old_names(page, aliases.get(page.pk, []), applied.stale)
     pks = [page.pk for page in old]
+    applied.noted.update(pks)
     for chunk in chunks(pks):
-        for model in (Alias, Tag):
+        led_to = Link.objects.filter(source__in=chunk, target__isnull=False).order_by()
+        applied.noted.update(led_to.values_list("target_id", flat=True))
+        for model in (Alias, Tag, Citation):
             model.objects.filter(page__in=chunk).delete()
         Link.objects.filter(source__in=chunk).delete()
         Page.objects.filter(pk__in=chunk).update(deleted_at=timezone.now())
@@ -142,7 +159,10 @@ def remove_pages(pages: Sequence[KnownPage], *, conditional: bool = True) -> App
 
 
 def touch_pages(changes: Sequence[Change]) -> None:
-    """Note a new stat, and for pages whose bytes could not be had the reason; what is indexed of them stays."""
+    """Note a new stat, and for pages whose bytes could not be had the reason; what is indexed of them stays.
+
+    Call it in a transaction of its own.
+    """
     stats = ("size", "mtime_ns", "inode", "birth_ns", "read_ns")
     same, unread = [], []
     for change in changes:
@@ -156,6 +176,9 @@ def touch_pages(changes: Sequence[Change]) -> None:
         else:
             flags = [{"code": code, "reason": reason} for code, reason in read.flags]
             unread.append((*values, flags, *condition))
+    if unread:
+        index_lock()
+        feed.note(pages={row[-2] for row in unread})
     update(Page, stats, same, match=("id", "content_hash"))
     update(Page, (*stats, "flags"), unread, match=("id", "content_hash"))
 
@@ -301,8 +324,24 @@ def _write_names(rows: list[_Row], aliases: dict[int, list[str]]) -> None:
     )
 
 
+def _write_citations(rows: list[_Row]) -> None:
+    """Which raw sources the pages name, where that changed."""
+    new: list[tuple[int, str]] = []
+    replaced: list[int] = []
+    for row in rows:
+        before = row.before.sources if row.before else []
+        if before == row.values[_SOURCES]:
+            continue
+        if before:
+            replaced.append(row.pk)
+        new += [(row.pk, found) for found in citation_keys(row.values[_SOURCES])]
+    for chunk in chunks(replaced):
+        Citation.objects.filter(page__in=chunk).delete()
+    insert(Citation, ("page", "key"), new)
+
+
 def _write_links(
-    rows: list[_Row], old: dict[int, list[tuple[Any, ...]]], dirty: set[int], early: EarlyAnswers | None
+    rows: list[_Row], old: dict[int, list[tuple[Any, ...]]], applied: Applied, early: EarlyAnswers | None
 ) -> None:
     """Replace the links of pages that have others now; what leads where is kept for targets that stay."""
     new: list[tuple[Any, ...]] = []
@@ -320,8 +359,10 @@ def _write_links(
             links = [(*link[:_STATE], *answers.get(_asks(link), link[_STATE:])) for link in links]
         if early:
             links = early.answered(row.path, links)
-        if _leads_to(before) != _leads_to(links):
-            dirty.add(row.pk)
+        was, now = _leads_to(before), _leads_to(links)
+        if was != now:
+            applied.dirty.add(row.pk)
+            applied.noted.update((was - now) + (now - was))
         new += [(row.pk, *link) for link in links]
     for chunk in chunks(replaced):
         Link.objects.filter(source__in=chunk).delete()

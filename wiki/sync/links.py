@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import F, Q
 
 from vault.links import Targets, resolve
+from wiki import changes
 from wiki.data_version import data_version
 from wiki.models import Alias, File, Link, LinkKind, LinkState, Page
 from wiki.rows import chunks, index_lock, select, update
@@ -66,6 +67,15 @@ class WaitingLink(NamedTuple):
     state: str
     target_path: str | None
     target_id: int | None
+
+
+@dataclass(slots=True)
+class Answered:
+    """What new answers did: ``turned`` are pages whose links lead to another page now, ``noted`` those for the feed
+    of changes: pages with a link that was answered, and pages that gained or lost a link in."""
+
+    turned: set[int] = field(default_factory=set)
+    noted: set[int] = field(default_factory=set)
 
 
 _FIELDS: Final = ("pk", "source_id", "source__path", *WaitingLink._fields[3:])
@@ -137,10 +147,10 @@ def places_for(links: Iterable[WaitingLink]) -> Places:
     return places
 
 
-def answer(links: Iterable[WaitingLink], places: Places) -> set[int]:
-    """Resolve links and write the answers that are new; returns the pages whose links lead to another page now."""
+def answer(links: Iterable[WaitingLink], places: Places) -> Answered:
+    """Resolve links and write the answers that are new."""
     rows: list[tuple[Any, ...]] = []
-    turned: set[int] = set()
+    answered = Answered()
     for link in links:
         found = resolve(
             link.text, source=link.path, targets=places.targets, markdown=link.kind == LinkKind.MARKDOWN.value
@@ -149,10 +159,12 @@ def answer(links: Iterable[WaitingLink], places: Places) -> set[int]:
         target = link.source_id if found.path == link.path else places.pks.get(found.path or "")
         if (found.state, found.path, target) != (link.state, link.target_path, link.target_id):
             rows.append((found.state, found.path, target, link.pk))
+            answered.noted.add(link.source_id)
         if target != link.target_id:
-            turned.add(link.source_id)
+            answered.turned.add(link.source_id)
+            answered.noted.update(pk for pk in (target, link.target_id) if pk is not None)
     update(Link, ("state", "target_path", "target"), rows)
-    return turned
+    return answered
 
 
 def mark_stale(stale: StaleNames) -> None:
@@ -161,11 +173,8 @@ def mark_stale(stale: StaleNames) -> None:
         links.exclude(state=LinkState.PENDING).update(state=LinkState.PENDING)
 
 
-def resolve_stale(source: int, stale: StaleNames) -> set[int]:
-    """Resolve the new links of one page, and those of changed names, in the caller's transaction.
-
-    Returns the pages whose links lead elsewhere now.
-    """
+def resolve_stale(source: int, stale: StaleNames) -> Answered:
+    """Resolve the new links of one page, and those of changed names, in the caller's transaction."""
     found: dict[int, WaitingLink] = {}
     own = Link.objects.filter(Q(source=source), state=LinkState.PENDING).order_by()
     for links in [own, *stale.links()]:
@@ -173,10 +182,11 @@ def resolve_stale(source: int, stale: StaleNames) -> set[int]:
     return answer(found.values(), whole_places() if len(found) > FEW else places_for(found.values()))
 
 
-def resolve_waiting(progress: Progress | None = None) -> int:
+def resolve_waiting(progress: Progress | None = None, *, everything: bool = False) -> int:
     """Resolve all links that wait and mark the pages whose edges that changes; returns how many links those were.
 
-    Runs its own transactions. What it leaves after a crash is found by the next call.
+    Runs its own transactions. What it leaves after a crash is found by the next call. With ``everything`` the feed of
+    changes is told so, and no single page.
     """
     total = Link.objects.filter(state=LinkState.PENDING).count()
     places, version, done, last = None, -1, 0, 0
@@ -188,7 +198,9 @@ def resolve_waiting(progress: Progress | None = None) -> int:
                 return done
             if total > FEW and (places is None or version != data_version()):
                 places, version = whole_places(), data_version()
-            _mark_dirty(answer(links, places or places_for(links)))
+            answered = answer(links, places or places_for(links))
+            _mark_dirty(answered.turned)
+            changes.note(pages=answered.noted, everything=everything)
         done, last = done + len(links), links[-1].pk
         if progress:
             progress("links", min(done, total), total)

@@ -9,7 +9,7 @@ from uuid import UUID
 from vault.current import current_vault
 from vault.pages import ParsedPage
 from vault.root import FileRead
-from wiki import jobs
+from wiki import changes, jobs
 from wiki.graph import recompute_edges
 from wiki.models import Page
 from wiki.rows import chunks, index_lock
@@ -63,7 +63,9 @@ def _evict(path: str, page_id: UUID) -> None:
 
 
 def _settle(pk: int, applied: Applied) -> None:
-    changed = applied.dirty | resolve_stale(pk, applied.stale)
+    answered = resolve_stale(pk, applied.stale)
+    changes.note(pages=applied.noted | answered.noted)
+    changed = applied.dirty | answered.turned
     if len(changed) > EDGES_AT_ONCE:
         _defer(changed)
     elif waiting := recompute_edges(changed, facts_of=applied.facts, at_once=NEIGHBOURS_AT_ONCE):

@@ -10,6 +10,7 @@ from uuid import UUID, uuid5
 from django.db import transaction
 
 from vault.root import Vault
+from wiki import changes as feed
 from wiki.binding import begin_scan_rows, finish_scan_rows, scan_was_cut_short
 from wiki.data_version import data_version
 from wiki.graph import settle_edges
@@ -19,9 +20,9 @@ from wiki.search import many_pages
 from wiki.sync.apply import Applied, remove_pages, touch_pages, write_pages
 from wiki.sync.diff import Found, Seen, compare, is_doubtful
 from wiki.sync.early import EarlyAnswers
-from wiki.sync.files import FileLook, look, remove_files, write_files
+from wiki.sync.files import AppliedFiles, FileLook, look, remove_files, touch_files, write_files
 from wiki.sync.known import Known, KnownFile, KnownPage
-from wiki.sync.links import StaleNames, mark_stale, resolve_waiting
+from wiki.sync.links import mark_stale, resolve_waiting
 from wiki.sync.moves import Move
 from wiki.sync.plan import PAGES_AT_ONCE, Work, count_changed, move_batches, page_batches, plan, reason_to_stop
 from wiki.sync.reads import REASONS, Change, read_page
@@ -31,7 +32,7 @@ Progress = Callable[[str, int, int], None]
 
 #: Files other than pages of one transaction: ≤ 100 ms on SQLite.
 FILES_AT_ONCE: Final = 500
-#: From this number of pages on the database is told to expect many.
+#: From this number of pages on the database is told to expect many, and the feed of changes that all may differ.
 MANY: Final = 1_000
 
 
@@ -61,6 +62,7 @@ class ScanRun:
         self._rested: list[Change] = []  # doubtful files that turned out the same
         self._fresh_at: int | None = None  # version of the index when it had no links yet
         self._early: EarlyAnswers | None = None
+        self._everything = False  # whether so much changes that the feed names no single page
 
     def go(self, known: Known, found: Found) -> None:
         """Find the differences and, but for a dry run, write them."""
@@ -76,9 +78,11 @@ class ScanRun:
         self._taken = {page.uid for page in known.pages.values()} - {page.uid for page in work.gone}
         self._vault_id = self.vault.id
         self._ledger = self.vault.ids.ids_at(seen.path for page, seen in work.pages if page is None)
+        first = not known.pages and not known.files and not self.partial
+        self._everything = first or len(work.pages) + len(work.moves) + len(work.gone) >= MANY
         if not Link.objects.exists():
             self._fresh_at = data_version()
-            if not known.pages and not known.files and not self.partial:
+            if first:
                 self._early = EarlyAnswers([*found.pages, *found.files])
         self._remove(work)
         self._write_files(work.files)
@@ -105,16 +109,18 @@ class ScanRun:
             yield
         self._wrote = True
 
-    def _settle(self, applied: Applied | StaleNames) -> None:
-        """What other rows owe to the pages just written, in the same transaction."""
-        stale = applied if isinstance(applied, StaleNames) else applied.stale
+    def _settle(self, applied: Applied | AppliedFiles) -> None:
+        """What other rows owe to the pages or files just written, in the same transaction."""
         # While the first scan fills an empty index all links wait or are certain, unless a service wrote meanwhile.
         if not self._is_fresh():
-            mark_stale(stale)
-        if isinstance(applied, Applied):
-            for chunk in chunks(applied.dirty):
-                Page.objects.filter(pk__in=chunk).update(graph_dirty=True)
-            self.report.skipped += [_skip(path, "written_meanwhile") for path in applied.left]
+            mark_stale(applied.stale)
+        if isinstance(applied, AppliedFiles):
+            feed.note(files=applied.noted, everything=self._everything)
+            return
+        feed.note(pages=applied.noted, everything=self._everything)
+        for chunk in chunks(applied.dirty):
+            Page.objects.filter(pk__in=chunk).update(graph_dirty=True)
+        self.report.skipped += [_skip(path, "written_meanwhile") for path in applied.left]
 
     def _is_fresh(self) -> bool:
         """Whether nobody else has written to the index, which had no links; in the transaction that relies on it."""
@@ -140,7 +146,7 @@ class ScanRun:
                 self.report.files_changed += len(changed)
             if touched:
                 with transaction.atomic():
-                    write_files(touched)
+                    touch_files(touched)
 
     def _look_at_files(self, files: Iterable[tuple[KnownFile | None, Seen]]) -> tuple[list[FileLook], list[FileLook]]:
         """Files that changed, and files of which only the stat did."""
@@ -236,7 +242,7 @@ class ScanRun:
         cut_short = scan_was_cut_short()
         if not self._wrote and not cut_short and not _something_waits():
             return
-        resolve_waiting(self.progress)
+        resolve_waiting(self.progress, everything=self._everything)
         settle_edges(self.progress)
         with transaction.atomic():
             touch_pages([change for change in self._rested if _is_still(change)])
