@@ -16,8 +16,9 @@ from django.utils import timezone
 from vault.current import current_vault
 from vault.errors import ErrorCode, SynapseError
 from wiki.data_version import STATE_PK, data_version
-from wiki.models import File, Page, VaultState
+from wiki.models import File, IndexChange, Page, VaultState
 from wiki.search import remove_words
+from wiki.signals import vault_replaced
 
 
 def check_binding() -> None:
@@ -74,8 +75,10 @@ def adopt() -> bool:
 def _forget_rows() -> None:
     # Full text is found by the page's number and would outlive its row.
     remove_words(list(Page.objects.values_list("pk", flat=True)))
+    vault_replaced.send(sender=VaultState)
     Page.objects.all().delete()
     File.objects.all().delete()
+    IndexChange.objects.all().delete()
     VaultState.objects.filter(pk=STATE_PK).update(last_scan={}, last_scan_at=None)
 
 

@@ -42,6 +42,15 @@ _LOCK: Final = "jobs"
 _news = threading.Event()
 
 
+def register(kind: str, handler: str) -> None:
+    """Let jobs of ``kind`` be run by ``handler`` (a dotted path): how a room above this one adds its own, at start.
+
+    Raises ValueError when the kind has another handler already.
+    """
+    if HANDLERS.setdefault(kind, handler) != handler:
+        raise ValueError(f"jobs of kind {kind!r} have another handler")
+
+
 def enqueue(kind: str, key: str = "", *, payload: dict[str, Any] | None = None, delay: float = 0.0) -> None:
     """Have ``kind`` done after ``delay`` seconds. One waiting row a (kind, key): asking again changes nothing.
 

@@ -14,3 +14,7 @@ page_written = Signal()
 
 #: Sent after each scan that ran to its end: ``report`` (wiki.sync.ScanReport).
 rescan_finished = Signal()
+
+#: Sent when the database is given to another vault, inside that transaction: what others keep about the old vault's
+#: pages goes with them, or nothing does. Unlike for the others, a receiver that fails undoes it all.
+vault_replaced = Signal()
