@@ -9,6 +9,7 @@ from django.views.generic import RedirectView
 urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
     path("", include("wiki.urls")),
+    path("", include("reviews.urls")),
     *(path(short, RedirectView.as_view(url="/admin/", permanent=False)) for short in ("", "admin")),
 ]
 

@@ -120,7 +120,7 @@ def item_as_dict(item: ReviewItem, *, whole: bool = False) -> dict[str, Any]:
         "title": item.title,
         "rationale": item.rationale,
         "rank": item.rank,
-        "page": _page(item.page, item.page_path),
+        "page": named_page(item.page, item.page_path),
         "file": {"path": item.file_path} if item.file_path else None,
         "proposed_title": item.proposed_title,
         "proposed_page_type": item.proposed_page_type,
@@ -130,7 +130,7 @@ def item_as_dict(item: ReviewItem, *, whole: bool = False) -> dict[str, Any]:
         "base_hash": item.base_hash,
         "referenced_pages": item.referenced_pages,
         "search_queries": item.search_queries,
-        "created_page": _page(item.created_page, item.created_path),
+        "created_page": named_page(item.created_page, item.created_path),
         "research_run": str(item.research_run_id) if item.research_run_id else None,
         "note": item.note,
         "failure": item.failure,
@@ -147,9 +147,11 @@ def item_as_dict(item: ReviewItem, *, whole: bool = False) -> dict[str, Any]:
 def item_detail(item: ReviewItem) -> dict[str, Any]:
     """An item whole: with its newest events, the actions that can be taken now, and what it proposes as a diff.
 
-    ``conflict`` tells that the page is no longer the version that the proposal was made from. Reads files.
+    ``research`` is where its run stands, with the page that came of it. ``conflict`` tells that the page is no longer
+    the version that the proposal was made from. Reads files.
     """
     from reviews.diff import item_diff
+    from reviews.services.research import research_of
 
     pending = item.status == Status.PENDING
     diff = item_diff(item)
@@ -159,6 +161,7 @@ def item_detail(item: ReviewItem) -> dict[str, Any]:
         "actions": supported(item) if pending and not settings.SYNAPSE_READ_ONLY else [],
         "conflict": pending and _has_moved_on(item),
         "diff": diff.as_dict() if diff else None,
+        "research": research_of(item),
         "events": [_event(event) for event in reversed(newest)],
     }
 
@@ -180,7 +183,7 @@ def _event(event: ReviewEvent) -> dict[str, Any]:
     }
 
 
-def _page(page: Page | None, path: str) -> dict[str, Any] | None:
+def named_page(page: Page | None, path: str) -> dict[str, Any] | None:
     """A page as it is called now; only its path where its row is gone."""
     if page is not None:
         return {"id": str(page.uid), "title": page.title, "path": page.path}

@@ -8,7 +8,6 @@ A run counts only while an item names it, so one that a decision opened without 
 
 from __future__ import annotations
 
-import re
 import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -20,24 +19,22 @@ from django.db.models import Case, CharField, Exists, F, OuterRef, Q, QuerySet, 
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from reviews.models import ResearchRun, ReviewEvent, ReviewItem, RunStatus
+from reviews.models import ResearchRun, ReviewItem, RunStatus
+from reviews.services import events
+from reviews.services.reading import iso, named_page
+from reviews.services.rules import as_id, check_note, check_writes_allowed
 from vault.errors import ErrorCode, SynapseError
 from vault.history import Author
 from wiki.models import Page
 from wiki.services import page_by_id, page_by_title
 from wiki.services.cursors import make_cursor, read_cursor
-from wiki.services.rules import check_writes_allowed
 
 LEASE_SECONDS: Final = 900
 SHORTEST_LEASE: Final = 60
 LONGEST_LEASE: Final = 3600
 MAX_CLAIMS: Final = 5
 MAX_LIST: Final = 100
-MAX_NOTE_CHARACTERS: Final = 2_000
 _TOPIC_CHARACTERS: Final = 500
-_NAME_CHARACTERS: Final = 120
-_DOOR_CHARACTERS: Final = 12
-_UUID: Final = re.compile("[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +95,8 @@ def list_runs(*, status: str = "queued", limit: int = 50, cursor: str | None = N
 
 def get_run(run_id: uuid.UUID | str) -> ResearchRun:
     """The run with this id, its ``standing`` worked out. Raises ``not_found``, for an id that is none too."""
-    known = str(run_id)
-    run = _runs().filter(pk=known).first() if _UUID.fullmatch(known) else None
+    known = as_id(run_id)
+    run = _runs().filter(pk=known).first() if known else None
     if run is None:
         raise SynapseError(ErrorCode.NOT_FOUND, "No research run has this id. List the runs, and use one given there.")
     return run
@@ -117,22 +114,31 @@ def run_as_dict(run: ResearchRun) -> dict[str, Any]:
         "backend": run.backend,
         "status": standing,
         "claimed_by": run.claimed_by if held else None,
-        "lease_until": _moment(run.lease_until) if held else None,
+        "lease_until": iso(run.lease_until) if held else None,
         "attempts": run.attempts,
         "attempts_left": max(0, MAX_CLAIMS - run.attempts),
-        "page": _named_page(run.page, run.page_path),
+        "page": named_page(run.page, run.page_path),
         "note": run.note,
-        "created_at": _moment(run.created_at),
-        "finished_at": _moment(run.finished_at or (run.lease_until if standing == RunStatus.FAILED else None)),
+        "created_at": iso(run.created_at),
+        "finished_at": iso(run.finished_at or (run.lease_until if standing == RunStatus.FAILED else None)),
         "item": {
             "id": str(item.pk),
             "item_type": item.item_type,
             "title": item.title,
             "rationale": item.rationale,
-            "page": _named_page(item.page, item.page_path),
+            "page": named_page(item.page, item.page_path),
             "referenced_pages": item.referenced_pages,
         },
     }
+
+
+def research_of(item: ReviewItem) -> dict[str, Any] | None:
+    """What an item shows of its run: id, status, the page that came of it, note; None without a run."""
+    run = _runs().filter(pk=item.research_run_id).first() if item.research_run_id else None
+    if run is None:
+        return None
+    shown = run_as_dict(run)
+    return {name: shown[name] for name in ("id", "status", "page", "note")}
 
 
 def claim_run(*, run_id: uuid.UUID | str, author: Author, lease_seconds: int = LEASE_SECONDS) -> ResearchRun:
@@ -152,7 +158,7 @@ def claim_run(*, run_id: uuid.UUID | str, author: Author, lease_seconds: int = L
     free = Q(status=RunStatus.QUEUED) | Q(status=RunStatus.CLAIMED, lease_until__lte=now)
     won = ResearchRun.objects.filter(free, pk=run.pk, attempts__lt=MAX_CLAIMS).update(
         status=RunStatus.CLAIMED,
-        claimed_by=_caller(author),
+        claimed_by=events.who(author),
         lease_until=now + timedelta(seconds=lease_seconds),
         attempts=F("attempts") + 1,
     )
@@ -165,7 +171,7 @@ def claim_run(*, run_id: uuid.UUID | str, author: Author, lease_seconds: int = L
 def complete_run(
     *,
     run_id: uuid.UUID | str,
-    page_id: uuid.UUID | None = None,
+    page_id: uuid.UUID | str | None = None,
     title: str | None = None,
     path: str | None = None,
     note: str = "",
@@ -178,10 +184,11 @@ def complete_run(
 
     Raises ``read_only``, ``not_found``, ``missing_required_params`` where no page is named, ``invalid_param_value``
     where it is named twice or the note is too long, ``page_not_found``, ``ambiguous_title``, and ``conflict`` for a
-    run that the caller does not hold, or that ended otherwise.
+    run that the caller does not hold, or that ended otherwise. Callers are told apart by their names, which say what
+    kind they are (`token:…`, `user:…`), whichever door they take.
     """
     check_writes_allowed()
-    _check_note(note)
+    note = check_note(note)
     run = get_run(run_id)
     page = _page_meant(page_id, title, path)
     if _end(run, author, status=RunStatus.DONE, page=page, page_path=page.path, note=note, finished_at=timezone.now()):
@@ -199,7 +206,7 @@ def fail_run(*, run_id: uuid.UUID | str, note: str = "", retry: bool = False, au
     that is too long, and ``conflict`` for a run that the caller does not hold, or that ended otherwise.
     """
     check_writes_allowed()
-    _check_note(note)
+    note = check_note(note)
     run = get_run(run_id)
     again = retry and run.attempts < MAX_CLAIMS
     done = (
@@ -236,20 +243,18 @@ def _runs() -> QuerySet[ResearchRun]:
 def _end(run: ResearchRun, author: Author, **fields: Any) -> bool:
     """Write how a run ends, if the caller holds it at this moment; its item's events tell."""
     held = ResearchRun.objects.filter(
-        pk=run.pk, status=RunStatus.CLAIMED, claimed_by=_caller(author), lease_until__gt=timezone.now()
+        pk=run.pk, status=RunStatus.CLAIMED, claimed_by=events.who(author), lease_until__gt=timezone.now()
     )
     with transaction.atomic():
         if not held.update(**fields):
             return False
         what = {RunStatus.DONE: "researched", RunStatus.FAILED: "research failed"}.get(fields["status"], "given back")
-        for item in run.items.all():  # type: ignore[attr-defined]
-            ReviewEvent.objects.create(
-                item=item, what=what, who=_caller(author), door=author.door[:_DOOR_CHARACTERS], note=fields["note"]
-            )
+        named = ReviewItem.objects.filter(research_run=run).values_list("pk", flat=True)
+        events.append(named, what=what, author=author, at=timezone.now(), note=fields["note"])
     return True
 
 
-def _page_meant(page_id: uuid.UUID | None, title: str | None, path: str | None) -> Page:
+def _page_meant(page_id: uuid.UUID | str | None, title: str | None, path: str | None) -> Page:
     if page_id is None and title is None and path is None:
         raise SynapseError(
             ErrorCode.MISSING_REQUIRED_PARAMS, "Name the page that answers the question: page_id, or title, or path."
@@ -258,12 +263,10 @@ def _page_meant(page_id: uuid.UUID | None, title: str | None, path: str | None) 
         return page_by_title(title or "", path=path)
     if title is not None or path is not None:
         raise SynapseError(ErrorCode.INVALID_PARAM_VALUE, "Name the page once: by page_id, or by title and path.")
-    return page_by_id(page_id)
-
-
-def _check_note(note: str) -> None:
-    if len(note) > MAX_NOTE_CHARACTERS:
-        raise SynapseError(ErrorCode.INVALID_PARAM_VALUE, f"A note has at most {MAX_NOTE_CHARACTERS} characters.")
+    known = as_id(page_id)
+    if known is None:
+        raise SynapseError(ErrorCode.PAGE_NOT_FOUND, "No page has such an id. Use one that reading a page gave.")
+    return page_by_id(known)
 
 
 def _conflict(run: ResearchRun, advice: str) -> SynapseError:
@@ -275,7 +278,7 @@ def _conflict(run: ResearchRun, advice: str) -> SynapseError:
             f"The run is claimed until its lease ends, by whoever `claimed_by` names. {advice}",
             status=standing,
             claimed_by=run.claimed_by,
-            lease_until=_moment(run.lease_until),
+            lease_until=iso(run.lease_until),
         )
     if standing == RunStatus.QUEUED:
         return SynapseError(ErrorCode.CONFLICT, f"Nobody holds the run at this moment. {advice}", status=standing)
@@ -283,23 +286,8 @@ def _conflict(run: ResearchRun, advice: str) -> SynapseError:
         ErrorCode.CONFLICT,
         "The run has ended, and stays as it is. List the runs that wait.",
         status=standing,
-        page=_named_page(run.page, run.page_path),
+        page=named_page(run.page, run.page_path),
     )
-
-
-def _caller(author: Author) -> str:
-    """Who holds a run. The name says what kind of caller it is (`token:…`, `user:…`), whichever door was taken."""
-    return author.name[:_NAME_CHARACTERS]
-
-
-def _named_page(page: Page | None, path: str) -> dict[str, Any] | None:
-    if page is not None:
-        return {"id": str(page.uid), "title": page.title, "path": page.path}
-    return {"id": None, "title": None, "path": path} if path else None
-
-
-def _moment(at: datetime | None) -> str | None:
-    return at.isoformat().replace("+00:00", "Z") if at else None
 
 
 def _position(text: str) -> tuple[datetime, uuid.UUID]:
