@@ -24,6 +24,8 @@ logger = logging.getLogger(__name__)
 MAX_IDS: Final = 200
 #: Characters of an id that is none, in the answer.
 _SHOWN: Final = 100
+#: What an item answers alone, where three texts are not too much.
+_TEXTS: Final = ("base", "current", "proposed")
 #: Actions with an effect of their own, carried out item by item.
 _ONE_BY_ONE: Final = (Status.CREATED, Status.DEEP_RESEARCHED)
 
@@ -33,7 +35,7 @@ class BulkOutcome:
     """What became of each id, in the order given, each once.
 
     ``updated``: decided by this call. ``already``: decided before, ``statuses`` says how. ``not_found``: unknown, or no
-    id at all. ``failed``: {id, error, error_code, …}, still pending.
+    id at all. ``failed``: {id, error, error_code, …} without the texts of a conflict, still pending.
     """
 
     action: Action
@@ -47,8 +49,8 @@ class BulkOutcome:
 def bulk(*, ids: Sequence[object], action: str, note: str = "", author: Author) -> BulkOutcome:
     """Take one action on 1 to 200 items, counted as given; one failure hides no other.
 
-    Raises ``invalid_action``, ``invalid_param_type`` or ``invalid_param_value`` for ids that are no list or none at
-    all, ``too_many_ids``, ``read_only``, ``forbidden``: then nothing has been done.
+    Raises ``invalid_action``, ``invalid_param_type`` for ids that are no list, ``too_many_ids`` for another number of
+    them, ``read_only``, ``forbidden``: then nothing has been done.
     """
     wanted = action_named(action)
     note = check_note(note)
@@ -67,11 +69,9 @@ def _named(ids: object) -> dict[str, UUID | None]:
     """The ids as they are shown, each once, and what they name."""
     if not isinstance(ids, list | tuple):
         raise SynapseError(ErrorCode.INVALID_PARAM_TYPE, "ids must be a list of item ids. A filter is not taken.")
-    if not ids:
-        raise SynapseError(ErrorCode.INVALID_PARAM_VALUE, "Name at least one item in ids.")
-    if len(ids) > MAX_IDS:
+    if not 1 <= len(ids) <= MAX_IDS:
         raise SynapseError(
-            ErrorCode.TOO_MANY_IDS, f"At most {MAX_IDS} ids are taken at once. Send them in parts.", limit=MAX_IDS
+            ErrorCode.TOO_MANY_IDS, f"Name 1 to {MAX_IDS} items in ids; send more of them in parts.", limit=MAX_IDS
         )
     found = ((as_id(given), given) for given in ids)
     return {str(item_id) if item_id else _shown(given): item_id for item_id, given in found}
@@ -113,6 +113,11 @@ def _at_once(named: dict[str, UUID | None], outcome: BulkOutcome, note: str, aut
             outcome.failed.append({"id": shown, **being_carried_out().envelope()})
 
 
+def _brief(error: SynapseError) -> dict[str, Any]:
+    """An envelope without whole texts: 200 conflicts would have 600 of them."""
+    return {name: value for name, value in error.envelope().items() if name not in _TEXTS}
+
+
 def _unexpected() -> SynapseError:
     return SynapseError(ErrorCode.INTERNAL_ERROR, "It could not be carried out; the log says why. The item is pending.")
 
@@ -131,7 +136,7 @@ def _one_by_one(named: dict[str, UUID | None], outcome: BulkOutcome, note: str, 
                 outcome.already.append(shown)
                 outcome.statuses[shown] = error.repair["status"]
             else:
-                outcome.failed.append({"id": shown, **error.envelope()})
+                outcome.failed.append({"id": shown, **_brief(error)})
             continue
         except Exception:
             logger.exception("a decision failed")
