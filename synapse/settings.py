@@ -239,7 +239,16 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "DESCRIPTION": "A wiki that an AI agent keeps and a person steers.",
     "VERSION": VERSION,
     "SERVE_INCLUDE_SCHEMA": False,
-    "ENUM_NAME_OVERRIDES": {"PageType": "wiki.models.PageType", "ErrorCode": "vault.errors.ErrorCode"},
+    "ENUM_NAME_OVERRIDES": {
+        "PageType": "wiki.models.PageType",
+        "ErrorCode": "vault.errors.ErrorCode",
+        "ReviewType": "reviews.models.ItemType",
+        "ReviewOrigin": "reviews.models.Origin",
+        "ReviewStatus": "reviews.models.Status",
+        "ReviewDecision": "reviews.api.serializers.CHOSEN_STATUSES",
+        "ReviewAction": "reviews.api.serializers.ACTION_CHOICES",
+        "ResearchStatus": "reviews.models.RunStatus",
+    },
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
