@@ -71,8 +71,8 @@ class WaitingLink(NamedTuple):
 
 @dataclass(slots=True)
 class Answered:
-    """What new answers did: ``turned`` are pages whose links lead to another page now, ``noted`` those for the feed
-    of changes: pages with a link that was answered, and pages that gained or lost a link in."""
+    """What answering links did: ``turned`` are pages whose links lead to another page now, ``noted`` those for the
+    feed of changes: pages with a link that was looked at, and pages that gained or lost a link in."""
 
     turned: set[int] = field(default_factory=set)
     noted: set[int] = field(default_factory=set)
@@ -152,6 +152,7 @@ def answer(links: Iterable[WaitingLink], places: Places) -> Answered:
     rows: list[tuple[Any, ...]] = []
     answered = Answered()
     for link in links:
+        answered.noted.add(link.source_id)
         found = resolve(
             link.text, source=link.path, targets=places.targets, markdown=link.kind == LinkKind.MARKDOWN.value
         )
@@ -159,7 +160,6 @@ def answer(links: Iterable[WaitingLink], places: Places) -> Answered:
         target = link.source_id if found.path == link.path else places.pks.get(found.path or "")
         if (found.state, found.path, target) != (link.state, link.target_path, link.target_id):
             rows.append((found.state, found.path, target, link.pk))
-            answered.noted.add(link.source_id)
         if target != link.target_id:
             answered.turned.add(link.source_id)
             answered.noted.update(pk for pk in (target, link.target_id) if pk is not None)
