@@ -213,8 +213,14 @@ class LikenessKey(models.Model):
 class CitedSource(models.Model):
     """A raw source that pages cite, as it was when they were last known to agree with it."""
 
-    path = models.TextField(unique=True)
+    path = models.TextField(unique=True, help_text="the source's key (wiki.services.citations)")
     content_hash = models.CharField(max_length=64)
+    noticed_hash = models.CharField(
+        max_length=64, blank=True, default="", help_text="what it has become since; empty while it is the same"
+    )
+    waiting = models.JSONField(
+        default=dict, blank=True, help_text="pages that have not been rewritten since then: {id: their sha256}"
+    )
 
     def __str__(self) -> str:
         return self.path

@@ -19,8 +19,10 @@ class Migration(migrations.Migration):
             name='CitedSource',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('path', models.TextField(unique=True)),
+                ('path', models.TextField(help_text="the source's key (wiki.services.citations)", unique=True)),
                 ('content_hash', models.CharField(max_length=64)),
+                ('noticed_hash', models.CharField(blank=True, default='', help_text='what it has become since; empty while it is the same', max_length=64)),
+                ('waiting', models.JSONField(blank=True, default=dict, help_text='pages that have not been rewritten since then: {id: their sha256}')),
             ],
         ),
         migrations.CreateModel(
