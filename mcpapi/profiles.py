@@ -1,8 +1,9 @@
 """Which tools each way in offers.
 
 stdio and in-process callers are the person's own: all tools. Over HTTP the writing tools exist only where
-MCP_REMOTE_WRITE_ENABLED is ``true``, and behind that need the scope ``write``. With ``staged``, changes are to be
-proposed and not made, so no tool that writes directly exists there.
+MCP_REMOTE_WRITE_ENABLED is ``true``, and behind that need the scope ``write`` (propose_review: ``propose``). With
+``staged`` changes are proposed and not made, whatever the token: of the writing tools only propose_review exists there,
+and a write_page that files what it would write; both need the scope ``propose``.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from typing import Final
 from django.conf import settings
 
 from mcpapi.callers import Caller
-from mcpapi.registry import BY_NAME, TOOLS, ToolSpec
+from mcpapi.registry import BY_NAME, STAGED_WRITE_PAGE, TOOLS, ToolSpec
 from vault.errors import ErrorCode, SynapseError
+from wiki.models import Scope
+from wiki.tokens import includes
 
 REMOTE_WRITE_MODES: Final = ("false", "true", "staged")
 
@@ -27,16 +30,30 @@ class Profile(StrEnum):
 
 
 READ_TOOLS: Final = frozenset(
-    {"search_wiki", "get_page", "list_pages", "get_graph_neighborhood", "read_source_file"},
+    {"search_wiki", "get_page", "list_pages", "get_graph_neighborhood", "list_reviews", "read_source_file"},
 )
-WRITE_TOOLS: Final = frozenset({"write_page", "trigger_source_rescan"})
+WRITE_TOOLS: Final = frozenset({"write_page", "trigger_source_rescan", "resolve_review", "propose_review"})
+PROPOSING_TOOLS: Final = frozenset({"write_page", "propose_review"})
 
 # What each profile offers a caller who may do everything; written out, so that a slip in the registry shows.
 EXPECTED: Final[dict[tuple[Profile, str], frozenset[str]]] = {
     **{(Profile.STDIO, mode): READ_TOOLS | WRITE_TOOLS for mode in REMOTE_WRITE_MODES},
     (Profile.HTTP, "false"): READ_TOOLS,
-    (Profile.HTTP, "staged"): READ_TOOLS,
+    (Profile.HTTP, "staged"): READ_TOOLS | PROPOSING_TOOLS,
     (Profile.HTTP, "true"): READ_TOOLS | WRITE_TOOLS,
+}
+
+_STAGED: Final = {STAGED_WRITE_PAGE.name: STAGED_WRITE_PAGE}
+
+_OFF: Final = {
+    "false": (
+        "Writing over HTTP is off here. The operator can turn it on with MCP_REMOTE_WRITE_ENABLED=true; "
+        "over stdio (`manage.py mcp`) it is always on."
+    ),
+    "staged": (
+        "Over HTTP changes are proposed here, and a person decides. Propose yours with write_page or propose_review; "
+        "over stdio (`manage.py mcp`) all tools are there."
+    ),
 }
 
 
@@ -48,8 +65,12 @@ def remote_write_mode() -> str:
 
 def registered(profile: Profile, mode: str) -> tuple[ToolSpec, ...]:
     """The tools that exist for this way in, hidden ones too."""
-    everything = profile is Profile.STDIO or mode == "true"
-    return tuple(tool for tool in TOOLS if everything or not tool.writes)
+    if profile is Profile.STDIO or mode == "true":
+        return TOOLS
+    if mode != "staged":
+        return tuple(tool for tool in TOOLS if not tool.writes)
+    there = (_STAGED.get(tool.name, tool) for tool in TOOLS)
+    return tuple(tool for tool in there if not includes(tool.scope, Scope.WRITE))
 
 
 def listed(profile: Profile, mode: str, caller: Caller) -> tuple[ToolSpec, ...]:
@@ -63,18 +84,15 @@ def tool_for(name: str, profile: Profile, mode: str, caller: Caller) -> ToolSpec
     Raises ``unknown_tool``; ``write_disabled`` where the tool exists but not for this way in; ``forbidden`` where
     the caller lacks the scope.
     """
-    tool = BY_NAME.get(name)
-    if tool is None:
+    there = {tool.name: tool for tool in registered(profile, mode)}
+    tool = there.get(name)
+    if tool is None and name not in BY_NAME:
         names = [known.name for known in listed(profile, mode, caller)]
         raise SynapseError(
             ErrorCode.UNKNOWN_TOOL, f"There is no such tool. These exist: {', '.join(names)}.", tools=names
         )
-    if tool not in registered(profile, mode):
-        raise SynapseError(
-            ErrorCode.WRITE_DISABLED,
-            "Writing over HTTP is off here. The operator can turn it on with MCP_REMOTE_WRITE_ENABLED=true; "
-            "over stdio (`manage.py mcp`) it is always on.",
-        )
+    if tool is None:
+        raise SynapseError(ErrorCode.WRITE_DISABLED, _OFF[mode])
     if not caller.may(tool.scope):
         raise SynapseError(
             ErrorCode.FORBIDDEN,

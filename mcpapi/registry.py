@@ -7,11 +7,11 @@ in the table of mcpapi.profiles.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from mcpapi import schemas
-from mcpapi.tools import reading, writing
+from mcpapi.tools import reading, reviewing, writing
 from wiki.models import Scope
 
 VISIBLE_TOOL_CAP: Final = 15
@@ -113,6 +113,18 @@ TOOLS: Final[tuple[ToolSpec, ...]] = (
         handler=reading.read_source_file,
     ),
     ToolSpec(
+        name="list_reviews",
+        title="List the review queue",
+        description=(
+            "List what waits for a decision, or was decided. Use it before filing or deciding, and to see what became "
+            "of your proposals. Returns items, oldest first, without proposed texts; failure says why carrying one out "
+            "failed."
+        ),
+        input_schema=schemas.LIST_REVIEWS_IN,
+        output_schema=schemas.LIST_REVIEWS_OUT,
+        handler=reviewing.list_reviews,
+    ),
+    ToolSpec(
         name="write_page",
         title="Create or update a page",
         description=(
@@ -143,9 +155,55 @@ TOOLS: Final[tuple[ToolSpec, ...]] = (
         handler=writing.trigger_source_rescan,
         scope=Scope.WRITE,
     ),
+    ToolSpec(
+        name="resolve_review",
+        title="Decide a review item",
+        description=(
+            "Decide one pending review item, once and for good. Use it only where the person leaves that to you. "
+            "Returns the item, and changed: false when it was decided so before. One decided otherwise answers "
+            "review_terminal. If create can't write, for instance on conflict, the item stays pending."
+        ),
+        input_schema=schemas.RESOLVE_REVIEW_IN,
+        output_schema=schemas.RESOLVE_REVIEW_OUT,
+        handler=reviewing.resolve_review,
+        scope=Scope.WRITE,
+        seconds=30,
+        destructive=True,
+    ),
+    ToolSpec(
+        name="propose_review",
+        title="Ask for a decision",
+        description=(
+            "File what a person should decide: a missing page, an edit, a contradiction, a duplicate, a doubt. Use it "
+            "instead of writing where you are not sure. Writes no page. Returns each item's outcome (filed, refreshed, "
+            "unchanged, refused) with its id or error. What was dismissed stays refused."
+        ),
+        input_schema=schemas.PROPOSE_REVIEW_IN,
+        output_schema=schemas.PROPOSE_REVIEW_OUT,
+        handler=reviewing.propose_review,
+        scope=Scope.PROPOSE,
+        seconds=30,
+    ),
 )
 
 BY_NAME: Final = {tool.name: tool for tool in TOOLS}
+
+STAGED_WRITE_PAGE: Final = replace(
+    BY_NAME["write_page"],
+    title="Propose a page",
+    description=(
+        "Propose to create a wiki page, or to replace the body of the one with this exact title. Nothing is written: a "
+        "person sees the change and decides. Use it to keep knowledge, after reading the page there is. Frontmatter "
+        "keys you leave out stay. Returns review_id; list_reviews shows what becomes of it. conflict or base_required "
+        "means that somebody else changed the page: read it again, merge, and send its content_hash as base_hash."
+    ),
+    output_schema=schemas.STAGED_WRITE_OUT,
+    handler=reviewing.stage_page,
+    scope=Scope.PROPOSE,
+    destructive=False,
+    idempotent=True,
+)
+"""What write_page is where changes are proposed and not made."""
 
 
 def require_bounded(tools: Iterable[ToolSpec]) -> None:

@@ -260,3 +260,122 @@ RESCAN_OUT: Final = gives(
     },
     ["started", "job", "running"],
 )
+
+ITEM_TYPES: Final = ["missing-page", "suggestion", "contradiction", "duplicate", "confirm"]
+STATUS_FILTERS: Final = ["pending", "resolved", "dismissed", "all"]
+MAX_PROPOSED: Final = 20
+
+STAGED_WRITE_OUT: Final = gives(
+    {
+        "staged": {"type": "boolean", "const": True},
+        "review_id": _UUID,
+        "title": _TITLE_OR_NULL,
+        "type": {"type": ["string", "null"]},
+        "path": {"type": "string"},
+        "base_hash": {"type": ["string", "null"], "description": "null: a new page"},
+    },
+    ["staged", "review_id"],
+)
+
+LIST_REVIEWS_IN: Final = takes(
+    {
+        "status": {
+            "type": ["string", "null"],
+            "enum": [*STATUS_FILTERS, None],
+            "default": None,
+            "description": "null: pending. resolved: carried out or done; dismissed: skipped too.",
+        },
+        "limit": {
+            "type": "integer",
+            "default": 50,
+            "minimum": 1,
+            "maximum": 100,
+            "description": "Items in one answer. Clamped to [1, 100].",
+        },
+        "item_type": {
+            "type": ["string", "null"],
+            "enum": [*ITEM_TYPES, None],
+            "default": None,
+            "description": "null lists all kinds.",
+        },
+        "cursor": _described(_STRING_OR_NULL, "next_cursor of the answer before; null begins."),
+    },
+    [],
+)
+LIST_REVIEWS_OUT: Final = gives(
+    {
+        "result": _listed(
+            {
+                "id": _UUID,
+                "status": {"type": "string"},
+                "title": {"type": "string"},
+                "failure": {"type": "string"},
+            },
+            ["id", "status"],
+        ),
+        "next_cursor": {"type": ["string", "null"]},
+        "total": {"type": "integer"},
+    },
+    ["result"],
+)
+
+RESOLVE_REVIEW_IN: Final = takes(
+    {
+        "id": {"type": "string", "description": "id of the item, from list_reviews."},
+        "action": {
+            "type": "string",
+            "description": "skip, dismiss, mark-resolved, create (writes the page), deep-research.",
+        },
+        "note": {"type": "string", "default": "", "description": "Why; kept with the item."},
+    },
+    ["id", "action"],
+)
+RESOLVE_REVIEW_OUT: Final = gives(
+    {
+        "item": {"type": "object", "description": "As list_reviews gives it."},
+        "changed": {"type": "boolean", "description": "false: decided so before"},
+    },
+    ["item", "changed"],
+)
+
+PROPOSE_REVIEW_IN: Final = takes(
+    {
+        "items": {
+            "type": "array",
+            "minItems": 1,
+            "maxItems": MAX_PROPOSED,
+            "description": "Each asks for one decision. At most 20.",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "item_type": {"type": "string", "enum": ITEM_TYPES},
+                    "title": {"type": "string", "description": "What is asked, in one line."},
+                    "rationale": {"type": "string"},
+                    "page": {"type": "string", "description": "The page it is about: id, path or exact title."},
+                    "proposed_title": {"type": "string", "description": "Of a page to make; missing-page needs it."},
+                    "proposed_page_type": {"type": "string"},
+                    "proposed_frontmatter": {"type": "object"},
+                    "proposed_body": {"type": "string", "description": "Its text; with page, needs base_hash."},
+                    "base_hash": {"type": "string", "description": "content_hash of the page as read."},
+                    "referenced_pages": {"type": "array", "items": {"type": "string"}, "maxItems": 8},
+                    "search_queries": {"type": "array", "items": {"type": "string"}, "maxItems": 3},
+                },
+                "required": ["item_type", "title"],
+                "additionalProperties": False,
+            },
+        },
+    },
+    ["items"],
+)
+PROPOSE_REVIEW_OUT: Final = gives(
+    {
+        "result": _listed(
+            {"index": {"type": "integer"}, "outcome": {"type": "string"}, "id": {"type": "string"}},
+            ["index", "outcome"],
+        ),
+        "filed": {"type": "integer"},
+        "refreshed": {"type": "integer"},
+        "refused": {"type": "integer"},
+    },
+    ["filed", "refreshed", "refused"],
+)

@@ -60,13 +60,11 @@ def proposal(item: ReviewItem, *, author: Author) -> Composed:
 def is_edit(item: ReviewItem) -> bool:
     """Whether the item proposes another text for the page it is about.
 
-    A body beside another page's title, and without a version it was made from, is a new page that the item's page
-    only gave rise to.
+    A body beside another title is a new page, which the item's page only gave rise to.
     """
     if item.proposed_body is None or not item.page_path or item.item_type == ItemType.MISSING_PAGE:
         return False
-    title = item.page.title if item.page else ""
-    return bool(item.base_hash) or not item.proposed_title or item.proposed_title == title
+    return not item.proposed_title or (item.page is not None and item.proposed_title == item.page.title)
 
 
 def _staged(item: ReviewItem) -> Composed:

@@ -7,13 +7,15 @@ import asyncio
 import pytest
 
 from mcpapi import server
-from mcpapi.callers import Caller
+from mcpapi.callers import LOCAL, Caller
 from mcpapi.profiles import EXPECTED, Profile, listed, remote_write_mode, tool_for
 from mcpapi.registry import BY_NAME
+from mcpapi.tools import reviewing, writing
 from vault.errors import ErrorCode, SynapseError
 
-READS = {"search_wiki", "get_page", "list_pages", "get_graph_neighborhood", "read_source_file"}
-WRITES = {"write_page", "trigger_source_rescan"}
+READS = {"search_wiki", "get_page", "list_pages", "get_graph_neighborhood", "list_reviews", "read_source_file"}
+WRITES = {"write_page", "trigger_source_rescan", "resolve_review", "propose_review"}
+PROPOSES = {"write_page", "propose_review"}
 
 
 def caller(scope: str) -> Caller:
@@ -27,10 +29,12 @@ def caller(scope: str) -> Caller:
         (Profile.STDIO, "true", "write", READS | WRITES),
         (Profile.HTTP, "false", "read", READS),
         (Profile.HTTP, "false", "write", READS),
-        (Profile.HTTP, "staged", "propose", READS),
-        (Profile.HTTP, "staged", "write", READS),
+        (Profile.STDIO, "staged", "write", READS | WRITES),
+        (Profile.HTTP, "staged", "read", READS),
+        (Profile.HTTP, "staged", "propose", READS | PROPOSES),
+        (Profile.HTTP, "staged", "write", READS | PROPOSES),
         (Profile.HTTP, "true", "read", READS),
-        (Profile.HTTP, "true", "propose", READS),
+        (Profile.HTTP, "true", "propose", READS | {"propose_review"}),
         (Profile.HTTP, "true", "write", READS | WRITES),
     ],
 )
@@ -39,21 +43,45 @@ def test_each_way_in_lists_its_tools(profile, mode, scope, names):
     assert sorted(tools) == sorted(names)
 
 
-@pytest.mark.parametrize("name", sorted(WRITES))
+def test_the_table_has_the_numbers_it_should():
+    counts = {key: len(names) for key, names in EXPECTED.items()}
+    assert counts == {
+        (Profile.STDIO, "false"): 10,
+        (Profile.STDIO, "true"): 10,
+        (Profile.STDIO, "staged"): 10,
+        (Profile.HTTP, "false"): 6,
+        (Profile.HTTP, "staged"): 8,
+        (Profile.HTTP, "true"): 10,
+    }
+
+
+DISABLED, FORBIDDEN = ErrorCode.WRITE_DISABLED, ErrorCode.FORBIDDEN
+
+
 @pytest.mark.parametrize(
-    ("mode", "scope", "code"),
+    ("name", "mode", "scope", "code"),
     [
-        ("false", "write", ErrorCode.WRITE_DISABLED),
-        ("false", "read", ErrorCode.WRITE_DISABLED),
-        ("staged", "write", ErrorCode.WRITE_DISABLED),
-        ("true", "read", ErrorCode.FORBIDDEN),
-        ("true", "propose", ErrorCode.FORBIDDEN),
+        *((name, "false", scope, DISABLED) for name in sorted(WRITES) for scope in ("read", "propose", "write")),
+        *((name, "staged", scope, DISABLED) for name in sorted(WRITES - PROPOSES) for scope in ("read", "write")),
+        *((name, "staged", "read", FORBIDDEN) for name in sorted(PROPOSES)),
+        *((name, "true", "read", FORBIDDEN) for name in sorted(WRITES)),
+        *((name, "true", "propose", FORBIDDEN) for name in sorted(WRITES - {"propose_review"})),
     ],
 )
 def test_a_tool_that_is_not_listed_says_why_it_is_not_there(name, mode, scope, code):
     with pytest.raises(SynapseError) as caught:
         tool_for(name, Profile.HTTP, mode, caller(scope))
     assert caught.value.code is code
+
+
+@pytest.mark.parametrize("scope", ["propose", "write"])
+def test_staged_write_page_files_whatever_the_token_and_says_so(scope):
+    staged = tool_for("write_page", Profile.HTTP, "staged", caller(scope))
+    assert staged.handler is reviewing.stage_page
+    assert staged.input_schema == BY_NAME["write_page"].input_schema
+    assert staged.description.startswith("Propose") and "Nothing is written" in staged.description
+    assert tool_for("write_page", Profile.HTTP, "true", caller("write")).handler is writing.write_page
+    assert tool_for("write_page", Profile.STDIO, "staged", LOCAL).handler is writing.write_page
 
 
 @pytest.mark.parametrize("name", ["", "write_pages", "SEARCH_WIKI", "search_wiki ", "\ud800"])

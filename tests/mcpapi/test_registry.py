@@ -8,10 +8,13 @@ from dataclasses import replace
 import pytest
 from jsonschema import Draft202012Validator
 
-from mcpapi.registry import BY_NAME, TOOLS, VISIBLE_TOOL_CAP, require_bounded
+from mcpapi.registry import BY_NAME, STAGED_WRITE_PAGE, TOOLS, VISIBLE_TOOL_CAP, require_bounded
 from mcpapi.server import shown
+from reviews.models import ItemType
+from reviews.services import proposals
 
 TYPES = ["entity", "concept", "source", "synthesis", "comparison"]
+ITEM_TYPES = ["missing-page", "suggestion", "contradiction", "duplicate", "confirm"]
 
 
 def bare(schema: object) -> object:
@@ -161,6 +164,59 @@ def test_the_tools_of_adr_0061_have_its_signatures():
     assert takes("trigger_source_rescan")["properties"] == {}
 
 
+def test_list_reviews_takes_a_status_and_a_bounded_number():
+    assert takes("list_reviews") == {
+        "type": "object",
+        "properties": {
+            "status": {
+                "type": ["string", "null"],
+                "enum": ["pending", "resolved", "dismissed", "all", None],
+                "default": None,
+            },
+            "limit": {"type": "integer", "default": 50, "minimum": 1, "maximum": 100},
+            "item_type": {"type": ["string", "null"], "enum": [*ITEM_TYPES, None], "default": None},
+            "cursor": {"type": ["string", "null"], "default": None},
+        },
+        "required": [],
+        "additionalProperties": False,
+    }
+    assert success("list_reviews")["required"] == ["result"]
+
+
+def test_resolve_review_takes_an_id_and_an_action_that_the_queue_judges():
+    assert takes("resolve_review") == {
+        "type": "object",
+        "properties": {
+            "id": {"type": "string"},
+            "action": {"type": "string"},
+            "note": {"type": "string", "default": ""},
+        },
+        "required": ["id", "action"],
+        "additionalProperties": False,
+    }
+    assert success("resolve_review")["required"] == ["item", "changed"]
+
+
+def test_propose_review_takes_as_many_items_and_the_same_keys_as_the_queue():
+    items = takes("propose_review")["properties"]["items"]
+    assert takes("propose_review")["required"] == ["items"]
+    assert (items["minItems"], items["maxItems"]) == (1, proposals.MAX_ITEMS)
+    assert list(items["items"]["properties"]) == list(proposals.FIELDS)
+    assert items["items"]["required"] == ["item_type", "title"]
+    assert items["items"]["properties"]["item_type"]["enum"] == ITEM_TYPES == ItemType.values
+    assert success("propose_review")["required"] == ["filed", "refreshed", "refused"]
+
+
+def test_a_staged_write_takes_what_a_write_takes_and_answers_the_item():
+    assert STAGED_WRITE_PAGE.input_schema == BY_NAME["write_page"].input_schema
+    fine, error = bare(STAGED_WRITE_PAGE.output_schema)["oneOf"]
+    assert fine["required"] == ["staged", "review_id"]
+    assert fine["properties"]["staged"] == {"type": "boolean", "const": True}
+    assert error["required"] == ["error", "error_code"]
+    hints = shown(STAGED_WRITE_PAGE).model_dump(by_alias=True, mode="json")["annotations"]
+    assert (hints["readOnlyHint"], hints["destructiveHint"]) == (False, False)
+
+
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_schemas_are_valid_and_every_parameter_is_described(tool):
     Draft202012Validator.check_schema(tool.input_schema)
@@ -176,13 +232,15 @@ def test_annotations_say_what_the_tool_may_do(tool):
     hints = shown_tool["annotations"]
     assert len(shown_tool["title"]) > 5
     assert hints["readOnlyHint"] is not tool.writes
-    assert hints["destructiveHint"] is (tool.name == "write_page")
+    assert hints["destructiveHint"] is (tool.name in ("write_page", "resolve_review"))
     assert hints["idempotentHint"] is (tool.name != "write_page")
     assert hints["openWorldHint"] is False
 
 
-def test_the_whole_list_stays_small_enough_to_be_read_by_a_model():
-    listed = [shown(tool).model_dump(by_alias=True, mode="json", exclude_none=True) for tool in TOOLS]
+@pytest.mark.parametrize("write_page", [BY_NAME["write_page"], STAGED_WRITE_PAGE], ids=["written", "staged"])
+def test_the_whole_list_stays_small_enough_to_be_read_by_a_model(write_page):
+    tools = [write_page if tool.name == write_page.name else tool for tool in TOOLS]
+    listed = [shown(tool).model_dump(by_alias=True, mode="json", exclude_none=True) for tool in tools]
     tokens = len(json.dumps(listed, ensure_ascii=False, separators=(",", ":"))) / 4
     assert tokens / len(TOOLS) <= 6_000 / VISIBLE_TOOL_CAP
 
