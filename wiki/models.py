@@ -13,6 +13,7 @@ import uuid
 from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import F, Q
+from django.utils import timezone
 
 
 class PageType(models.TextChoices):
@@ -344,3 +345,29 @@ class Job(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.key}".strip()
+
+
+class IdempotencyKey(models.Model):
+    """One request that a caller may send again: what it was, and what it was answered.
+
+    The row is there before the request has any effect. Its answer is a copy of what the caller was sent, page
+    contents included, kept for a day (:mod:`wiki.idempotency`).
+    """
+
+    slot = models.CharField(
+        max_length=64, unique=True, editable=False, help_text="sha256 hex of caller, method, path and key"
+    )
+    caller = models.CharField(max_length=40, help_text="token:<row> or user:<row>")
+    method = models.CharField(max_length=8)
+    path = models.TextField(help_text="without a slash at its end, with its query; at most 500 characters")
+    key = models.CharField(max_length=255)
+    digest = models.CharField(max_length=64, help_text="sha256 hex of what shapes the effect: body and conditions")
+    run = models.UUIDField(help_text="who carries it out, or has")
+    created_at = models.DateTimeField(default=timezone.now, db_index=True)
+    alive_at = models.DateTimeField(default=timezone.now, help_text="when its run last gave a sign of life")
+    status = models.PositiveSmallIntegerField(null=True, blank=True, help_text="null until it is answered")
+    headers = models.JSONField(default=dict, blank=True, help_text="those of the answer that are replayed")
+    body = models.BinaryField(null=True, blank=True, help_text="null where it was too large to keep")
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path}"

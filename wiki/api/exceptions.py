@@ -71,14 +71,16 @@ def as_synapse_error(error: Exception) -> SynapseError | None:
         return _field_error(error)
     for kind, code, sentence in _BY_CLASS:
         if isinstance(error, kind):
-            return SynapseError(code, sentence)
+            wait = getattr(error, "wait", None)  # of a throttle, in seconds
+            return SynapseError(code, sentence, **({} if wait is None else {"retry_after": math.ceil(wait)}))
     return None
 
 
 def envelope_handler(error: Exception, context: dict[str, Any]) -> HttpResponse:
     """DRF's exception handler: every failure answers the envelope, in JSON whatever the view renders otherwise.
 
-    What is unforeseen is logged by its place and says nothing.
+    What is unforeseen is logged by its place and says nothing. A failure with ``retry_after`` (whole seconds) says it
+    in the header Retry-After too.
     """
     known = as_synapse_error(error)
     if known is None:
@@ -88,8 +90,8 @@ def envelope_handler(error: Exception, context: dict[str, Any]) -> HttpResponse:
     response = JsonResponse(known.envelope(), status=known.status)
     if known.status == 401:
         response["WWW-Authenticate"] = 'Bearer realm="synapse"'
-    if isinstance(error, drf.Throttled) and (wait := getattr(error, "wait", None)) is not None:
-        response["Retry-After"] = str(math.ceil(wait))
+    if "retry_after" in known.repair:
+        response["Retry-After"] = str(known.repair["retry_after"])
     if isinstance(error, drf.MethodNotAllowed) and (view := context.get("view")) is not None:
         response["Allow"] = ", ".join(view.allowed_methods)
     return response

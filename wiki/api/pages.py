@@ -8,10 +8,10 @@ from uuid import UUID
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.viewsets import ViewSet
 
 from wiki import services
 from wiki.api import params, schema, serializers
+from wiki.api.base import RestViewSet
 from wiki.api.conditions import base_from_if_match, etag, not_modified, require_base
 from wiki.api.schema import errors
 from wiki.models import Page
@@ -56,7 +56,7 @@ def _required_base(request: Request, page: Page) -> str:
     return require_base(request, services.read_page(page).content_hash)
 
 
-class PageViewSet(ViewSet):
+class PageViewSet(RestViewSet):
     """The pages of the vault."""
 
     lookup_field = "id"

@@ -9,12 +9,12 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from vault.errors import ErrorCode, SynapseError
 from wiki import services
 from wiki.api import finding_serializers as serializers
 from wiki.api import params, schema
+from wiki.api.base import RestView
 from wiki.api.schema import errors
 from wiki.api.serializers import NothingSerializer
 from wiki.graph import neighborhood
@@ -23,7 +23,7 @@ from wiki.search import search
 MAX_K: Final = 50
 
 
-class SearchView(APIView):
+class SearchView(RestView):
     """Find pages."""
 
     @extend_schema(
@@ -48,7 +48,7 @@ class SearchView(APIView):
         return Response(answer.as_dict())
 
 
-class NeighborhoodView(APIView):
+class NeighborhoodView(RestView):
     """What a page is tied to."""
 
     @extend_schema(
@@ -63,7 +63,7 @@ class NeighborhoodView(APIView):
         return Response(neighborhood(page, depth=given["depth"]))
 
 
-class SourceListView(APIView):
+class SourceListView(RestView):
     """What a person put in."""
 
     @extend_schema(
@@ -76,7 +76,7 @@ class SourceListView(APIView):
         return Response(services.list_sources(**params.query_params(request, serializers.SourceListQuerySerializer)))
 
 
-class SourceView(APIView):
+class SourceView(RestView):
     """One source's text."""
 
     @extend_schema(
@@ -98,7 +98,7 @@ class SourceView(APIView):
         return Response(services.read_source(path, offset=given["offset"]))
 
 
-class RescanView(APIView):
+class RescanView(RestView):
     """Look for changes in the vault."""
 
     @extend_schema(
@@ -112,7 +112,7 @@ class RescanView(APIView):
         return Response(services.request_rescan(), status=202)
 
 
-class StatusView(APIView):
+class StatusView(RestView):
     """The state of the index."""
 
     @extend_schema(operation_id="getStatus", responses={200: serializers.StatusSerializer, **errors(400)})
@@ -122,11 +122,12 @@ class StatusView(APIView):
         return Response({"version": settings.VERSION, **services.status()})
 
 
-class LiveView(APIView):
+class LiveView(RestView):
     """Is the process up."""
 
     authentication_classes: list[Any] = []
     permission_classes = [AllowAny]
+    throttle_classes: list[Any] = []  # whoever watches over the server must hear from it
 
     @extend_schema(
         operation_id="getLiveness", responses={200: serializers.LiveSerializer, **errors(anonymous=True)}, auth=[]
