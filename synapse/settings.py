@@ -72,6 +72,7 @@ if SYNAPSE_LOG_LEVEL not in ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"):
 MCP_REMOTE_WRITE_ENABLED = env.str("MCP_REMOTE_WRITE_ENABLED", default="false").lower()
 MCP_AUTH_TOKEN = env.str("MCP_AUTH_TOKEN", default="")
 SYNAPSE_AGENT_MAY_DECIDE = env.bool("SYNAPSE_AGENT_MAY_DECIDE", default=True)
+SYNAPSE_REVIEW_CAP: int = _number("SYNAPSE_REVIEW_CAP", 1_000)
 SYNAPSE_RESEARCH_BACKEND = env.str("SYNAPSE_RESEARCH_BACKEND", default="none").lower()
 #: What a person must be allowed to change, beside being staff, to propose, write and decide outside the admin.
 PERMISSIONS_TO_WRITE = ("wiki.change_page", "reviews.change_reviewitem")
@@ -254,6 +255,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
         "drf_spectacular.hooks.postprocess_schema_enums",
         "wiki.api.schema.without_trailing_slashes",
         "wiki.api.schema.closed_bodies",
+        "wiki.api.schema.retries",
     ],
     "SERVE_PERMISSIONS": ["wiki.authentication.HasScope"],
     "SWAGGER_UI_DIST": "SIDECAR",

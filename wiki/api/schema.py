@@ -11,7 +11,7 @@ from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiRespo
 from vault.errors import HTTP_STATUS
 from wiki.api.serializers import ErrorSerializer
 
-_ALWAYS: Final = (401, 403, 406, 500)
+_ALWAYS: Final = (401, 403, 406, 429, 500)
 _HEADER: Final = OpenApiParameter.HEADER
 
 PAGE_ID: Final = OpenApiParameter("id", uuid.UUID, OpenApiParameter.PATH, description="the page's id")
@@ -62,9 +62,12 @@ def errors(*statuses: int, anonymous: bool = False) -> dict[int, OpenApiResponse
     found = {}
     always = (406, 500) if anonymous else _ALWAYS
     for status in sorted({*statuses, *always}):
-        codes = ", ".join(code.value for code, belongs in HTTP_STATUS.items() if belongs == status)
-        found[status] = OpenApiResponse(ErrorSerializer, description=codes)
+        found[status] = OpenApiResponse(ErrorSerializer, description=_codes(status))
     return found
+
+
+def _codes(status: int) -> str:
+    return ", ".join(code.value for code, belongs in HTTP_STATUS.items() if belongs == status)
 
 
 _HASH: Final = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
@@ -142,3 +145,49 @@ def closed_bodies(result: dict[str, Any], **_: Any) -> dict[str, Any]:
                 name = form["schema"]["$ref"].rpartition("/")[2]
                 result["components"]["schemas"][name]["additionalProperties"] = False
     return result
+
+
+_HEADERS: Final = {
+    "RetryAfter": {
+        "schema": {"type": "integer", "minimum": 1},
+        "description": "in how many seconds to try again",
+    },
+    "IdempotencyReplayed": {
+        "schema": {"type": "string", "enum": ["true"]},
+        "description": "there when this is a copy of the answer to an earlier request with the same Idempotency-Key",
+    },
+}
+_IDEMPOTENCY_KEY: Final = {
+    "in": "header",
+    "name": "Idempotency-Key",
+    "schema": {"type": "string", "pattern": "^[\\x21-\\x7e]{1,255}$"},
+    "description": "a new UUID for each request, and the same one when it is sent again: then it is answered as it was "
+    "the first time, and does nothing. Kept for 24 hours",
+}
+
+
+def retries(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """A hook of the generator: each POST, PUT and PATCH takes a key, and answers say when to try again."""
+    result["components"]["headers"] = _HEADERS
+    for operations in result["paths"].values():
+        for method, operation in operations.items():
+            if method in ("post", "put", "patch"):
+                _take_key(operation)
+            for status in {"409", "429"} & operation["responses"].keys():
+                _say_header(operation["responses"][status], "Retry-After")
+    return result
+
+
+def _take_key(operation: dict[str, Any]) -> None:
+    parameters = [*operation.get("parameters", []), _IDEMPOTENCY_KEY]
+    operation["parameters"] = sorted(parameters, key=lambda parameter: str(parameter["name"]))
+    refused = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    added = {str(status): {"content": refused, "description": _codes(status)} for status in (400, 409, 422)}
+    operation["responses"] = dict(sorted({**added, **operation["responses"]}.items()))
+    for status, answer in operation["responses"].items():
+        if status.startswith("2"):
+            _say_header(answer, "Idempotency-Replayed")
+
+
+def _say_header(answer: dict[str, Any], name: str) -> None:
+    answer.setdefault("headers", {})[name] = {"$ref": f"#/components/headers/{name.replace('-', '')}"}
