@@ -14,6 +14,7 @@ from reviews.models import Evidence, ReviewItem
 from reviews.services.findings import MAX_REFERENCES
 from vault.frontmatter.page_rules import LANGUAGES
 from vault.links import Targets, link_text, name_key, render_wikilink, resolve, text_key, writable_target
+from vault.slugs import slugify
 from wiki.models import Link, LinkKind, LinkState, Page
 from wiki.rows import chunks
 from wiki.services.candidates import Candidates
@@ -80,7 +81,8 @@ def unresolved_by(item: ReviewItem, *, path: str, title: str, aliases: Iterable[
 
 def _asking(item: ReviewItem) -> QuerySet[Link]:
     """The broken links that the item is about: those of the pages it rests on, by what they lead to."""
-    names = {key(text_key(text)) for text in (item.target, item.proposed_title) if text}
+    called = (item.target, item.proposed_title, slugify(item.proposed_title or item.target))
+    names = {key(text_key(text)) for text in called if text}
     broken = Link.objects.filter(Q(name_key__in=names) | Q(text_key__in=names), state=LinkState.BROKEN)
     broken = broken.filter(source__deleted_at__isnull=True, source__reserved=False)
     pages = Evidence.objects.filter(item=item).values("page_id")
@@ -99,6 +101,6 @@ def _link(page: Page, source: str, found: Candidates) -> str:
     if found.only_titled(target) not in (None, page.path):
         target = page.path[: -len(".md")]  # the name of this page's file is the title of another page
     if writable_target(target):
-        return render_wikilink(target, alias=page.title)
+        return render_wikilink(target, alias=page.title if page.title != target else None)
     shown = "".join(f"\\{letter}" if letter in "[]\\" else letter for letter in page.title)
     return f"[{shown}](/{quote(page.path)})"
