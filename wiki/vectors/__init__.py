@@ -1,0 +1,1 @@
+"""Vectors of passages: how pages are cut, who embeds them, and where vectors are found again."""
