@@ -159,7 +159,7 @@ def _adapter(field: Any) -> Callable[[Any], Any] | None:
     if isinstance(field, models.JSONField):
         return _json
     if isinstance(field, models.UUIDField):
-        return _uuid
+        return _hex if connection.vendor == "sqlite" else str
     if isinstance(field, models.DateTimeField):
         return connection.ops.adapt_datetimefield_value
     return None
@@ -169,5 +169,5 @@ def _json(value: Any) -> str:
     return _JSON.encode(value)
 
 
-def _uuid(value: uuid.UUID) -> str:
-    return value.hex if connection.vendor == "sqlite" else str(value)
+def _hex(value: uuid.UUID) -> str:
+    return value.hex

@@ -186,14 +186,14 @@ def _create(item: ReviewItem, wanted: Action, note: str, author: Author) -> bool
     with _given_back_on_failure(item, claim, author):
         item.refresh_from_db()
         written = creating.carry_out(item, author=author, note_intent=_intent(mine))
-    with transaction.atomic():
-        now = timezone.now()
-        page = written.page
-        item.created_page, item.created_path = (page if page.pk else None), page.path
-        outcome = {"created_page": item.created_page, "created_path": item.created_path}
-        if not mine.update(**decision(wanted.status, note, author, now), **outcome):
-            return False
-        _record(item, wanted, author, now, note)
+        with transaction.atomic():
+            now = timezone.now()
+            page = written.page
+            item.created_page, item.created_path = (page if page.pk else None), page.path
+            outcome = {"created_page": item.created_page, "created_path": item.created_path}
+            if not mine.update(**decision(wanted.status, note, author, now), **outcome):
+                return False
+            _record(item, wanted, author, now, note)
     return True
 
 

@@ -182,7 +182,7 @@ def _complete(finding: Finding) -> Finding:
             "A proposed_body needs the page it is for, or the proposed_title of a new one.",
             missing=["page"],
         )
-    if finding.proposed_body is not None and finding.page is not None and not finding.base_hash:
+    if _is_edit(finding) and finding.page is not None and not finding.base_hash:
         raise SynapseError(
             ErrorCode.BASE_REQUIRED,
             "A proposed_body for a page needs base_hash, the content_hash of the version you have read.",
@@ -196,6 +196,13 @@ def _complete(finding: Finding) -> Finding:
     if finding.page is not None:
         evidence.append(finding.page.content_hash)
     return replace(finding, target=target, evidence=evidence)
+
+
+def _is_edit(finding: Finding) -> bool:
+    """Whether it proposes another text for the page it is about; a body beside another title is a new page."""
+    if finding.page is None or finding.proposed_body is None:
+        return False
+    return finding.proposed_title in ("", finding.page.title)
 
 
 def _text(item: Mapping[str, Any], name: str, limit: int) -> str:

@@ -159,7 +159,7 @@ def item_detail(item: ReviewItem) -> dict[str, Any]:
     return {
         **item_as_dict(item, whole=True),
         "actions": supported(item) if pending and not settings.SYNAPSE_READ_ONLY else [],
-        "conflict": pending and _has_moved_on(item),
+        "conflict": pending and (diff.conflict if diff else _has_moved_on(item)),
         "diff": diff.as_dict() if diff else None,
         "research": research_of(item),
         "events": [_event(event) for event in reversed(newest)],
