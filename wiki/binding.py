@@ -120,6 +120,11 @@ def keep_report(report: dict[str, Any], *, changed: bool) -> None:
         VaultState.objects.filter(pk=STATE_PK).update(last_scan=report, last_scan_at=timezone.now())
 
 
+def index_is_whole() -> bool:
+    """Whether no scan has written rows without having finished: none is at work, and none died at it."""
+    return not VaultState.objects.filter(pk=STATE_PK, scanning=True).exists()
+
+
 def scan_was_cut_short() -> bool:
     """Whether a scan wrote rows and died before it finished."""
     return VaultState.objects.filter(pk=STATE_PK, scanning=True).exists()

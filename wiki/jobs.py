@@ -37,7 +37,8 @@ HANDLERS: Final[dict[str, str]] = {
 MAX_ATTEMPTS: Final = 5
 KEEP_FINISHED: Final = timedelta(days=30)
 POLL_SECONDS: Final = 1.0
-_LOCK: Final = "jobs"
+#: Whoever holds this lock of the vault runs jobs, or does what must not happen beside them.
+LOCK: Final = "jobs"
 
 _news = threading.Event()
 
@@ -74,7 +75,7 @@ def run_due(*, now: bool = False, stop: threading.Event | None = None) -> int:
     ``now`` also runs those whose delay is not over: a short command does not wait for it. ``stop`` ends the
     round after the job in hand.
     """
-    with current_vault().try_lock(_LOCK) as ours:
+    with current_vault().try_lock(LOCK) as ours:
         if not ours:
             return 0
         _take_back_orphans()

@@ -10,6 +10,7 @@ from django.core.management.base import CommandParser
 
 from vault.current import current_vault
 from vault.errors import ErrorCode, SynapseError
+from wiki import jobs
 from wiki.management.base import SynapseCommand
 from wiki.management.progress import scan_with_progress
 from wiki.startup import ensure_tables, ensure_vault
@@ -43,10 +44,16 @@ class Command(SynapseCommand):
         chosen = {name: options[name] for name in ("full", "dry_run", "allow_deletions")}
         report = scan_with_progress(self, **chosen)
         self._tell(report, as_json=as_json)
+        if not report.dry_run:
+            jobs.drain()
         if options["watch"] and not report.dry_run:
             self._watch(as_json=as_json)
         elif report.stopped or report.running:
             raise SystemExit(1)
+
+    def _heard(self, report: ScanReport, *, as_json: bool) -> None:
+        self._tell(report, as_json=as_json)
+        jobs.drain()
 
     def _tell(self, report: ScanReport, *, as_json: bool) -> None:
         if as_json:
@@ -83,6 +90,6 @@ class Command(SynapseCommand):
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, lambda *_: stop.set())
         try:
-            watch_vault(stop=stop, heard=lambda report: self._tell(report, as_json=as_json))
+            watch_vault(stop=stop, heard=lambda report: self._heard(report, as_json=as_json))
         except KeyboardInterrupt:
             stop.set()
