@@ -7,6 +7,7 @@ from reviews.services.deciding import Resolved, close, resolve
 from reviews.services.filing import file, reopen
 from reviews.services.findings import Filed, Finding, Outcome
 from reviews.services.forgetting import forget_all
+from reviews.services.producer_state import held_back
 from reviews.services.proposals import parse_items, propose
 from reviews.services.reading import get_item, item_as_dict, item_detail, list_items
 from reviews.services.research import claim_run, complete_run, fail_run, list_runs, open_run
@@ -26,6 +27,7 @@ __all__ = [
     "file",
     "forget_all",
     "get_item",
+    "held_back",
     "item_as_dict",
     "item_detail",
     "list_items",
