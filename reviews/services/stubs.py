@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 from urllib.parse import quote
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 
 from reviews.models import Evidence, ReviewItem
 from reviews.services.findings import MAX_REFERENCES
@@ -20,8 +21,10 @@ from wiki.rows import chunks
 from wiki.services.candidates import Candidates
 from wiki.sync.values import key
 
-#: Links that are looked at for what they call the page; those of one page are few.
-_MOST_LINKS: Final = 1_000
+#: Broken links that are looked at for what they call the page.
+_MOST_LINKS: Final = 20_000
+#: Signs that a slug leaves out and that mean something in a name.
+_MEANING: Final = "#&@%*"
 _ELSEWHERE: Final = "en"
 
 
@@ -35,8 +38,8 @@ def askers(item: ReviewItem) -> list[Page]:
     named = [found[uid] for uid in ids if uid in found]
     if named:
         return named[:MAX_REFERENCES]
-    asking = Page.objects.listed().filter(pk__in=_asking(item).values("source")).order_by("path")
-    return list(asking[:MAX_REFERENCES]) or ([item.page] if item.page else [])
+    paths = sorted({source for _, source in _asking_links(item)})[:MAX_REFERENCES]
+    return list(Page.objects.listed().filter(path__in=paths)) or ([item.page] if item.page else [])
 
 
 def stub_language(item: ReviewItem) -> str:
@@ -69,24 +72,37 @@ def unresolved_by(item: ReviewItem, *, path: str, title: str, aliases: Iterable[
     targets.add_title(title, path)
     for alias in aliases:
         targets.add_alias(alias, path)
-    links = _asking(item).exclude(kind=LinkKind.MARKDOWN).values_list("text", "source__path")
     texts = {
         text.strip(): text_key(text)
-        for text, source in links[:_MOST_LINKS]
+        for text, source in _asking_links(item)
         if resolve(text, source=source, targets=targets).path is None
     }
     # One spelling answers to all.
     return sorted({spelling: text for text, spelling in sorted(texts.items(), reverse=True)}.values())
 
 
-def _asking(item: ReviewItem) -> QuerySet[Link]:
-    """The broken links that the item is about: those of the pages it rests on, by what they lead to."""
-    called = (item.target, item.proposed_title, slugify(item.proposed_title or item.target))
-    names = {key(text_key(text)) for text in called if text}
-    broken = Link.objects.filter(Q(name_key__in=names) | Q(text_key__in=names), state=LinkState.BROKEN)
-    broken = broken.filter(source__deleted_at__isnull=True, source__reserved=False)
+def _asking_links(item: ReviewItem) -> list[tuple[str, str]]:
+    """(target, source's path) of the broken wikilinks that are meant: those of the pages the item rests on, if any."""
+    called = {_called(text) for text in (item.target, item.proposed_title) if text}
+    broken = Link.objects.filter(
+        state=LinkState.BROKEN, source__deleted_at__isnull=True, source__reserved=False
+    ).exclude(kind=LinkKind.MARKDOWN)
     pages = Evidence.objects.filter(item=item).values("page_id")
-    return broken.filter(source__in=pages) if pages.exists() else broken
+    if pages.exists():
+        broken = broken.filter(source__in=pages)
+    else:
+        texts = (item.target, item.proposed_title, slugify(item.proposed_title or item.target))
+        names = {key(text_key(text)) for text in texts if text}
+        broken = broken.filter(Q(name_key__in=names) | Q(text_key__in=names))
+    links = broken.order_by("source__path", "order").values_list("text", "source__path")[:_MOST_LINKS]
+    return [(text, source) for text, source in links if _called(text) in called]
+
+
+def _called(text: str) -> tuple[str, str]:
+    """What a target calls a page, whatever its case, its folder and what parts its words; C and C# are two."""
+    name = text.strip().rpartition("/")[2]
+    name = name[: -len(".md")] if name.lower().endswith(".md") else name
+    return slugify(name), "".join(sign for sign in name if sign in _MEANING or unicodedata.category(sign)[0] == "S")
 
 
 def _links(pages: Sequence[Page], *, source: str) -> list[str]:

@@ -144,6 +144,9 @@ def test_the_one_who_decides_is_the_author_and_the_audit_names_the_item(asked_fo
         ("[[machines/Analytical Engine]]", "machines/analytical engine"),
         ("[[machines/Analytical Engine]]", "analytical engine"),
         ("[[the-engine|Analytical Engine]]", "the-engine"),
+        ("[[analytical_engine]]", "analytical-engine"),
+        ("[[Analytical — Engine]]", "analytical-engine"),
+        ("[[../machines/Analytical Engine]]", "wiki/machines/analytical-engine"),
         ("![[Analytical Engine]]", "analytical engine"),
     ],
 )
@@ -158,6 +161,15 @@ def test_whatever_the_links_call_it_they_lead_to_it_afterwards(
     after_writing = list(dump_index())
     scan()
     assert list(dump_index()) == after_writing
+
+
+def test_a_name_that_only_looks_alike_is_left_alone(vault_folder: VaultFolder) -> None:
+    vault_folder.write("wiki/a.md", "[[R & D]], [[R D]] and [[Other]].\n")
+    scan()
+    page = create(missing("wiki/a.md", target="r-&-d", proposed_title="R & D")).created_page
+    assert page is not None
+    leads = {link.text: link.target for link in Link.objects.filter(source__path="wiki/a.md")}
+    assert leads == {"R & D": page, "R D": None, "Other": None}
 
 
 @pytest.mark.parametrize(
