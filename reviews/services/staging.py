@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from reviews.models import ItemType, Origin, ReviewItem
+from reviews.models import ItemType, Origin, ReviewItem, Status
 from reviews.services.filing import file
 from reviews.services.findings import Finding
 from vault.errors import ErrorCode, SynapseError
+from vault.frontmatter import load, split, update
 from vault.frontmatter.properties import sources_of
 from vault.history import Author
 from vault.writer import sha256
@@ -50,7 +51,7 @@ def stage_write(
         raise SynapseError(
             ErrorCode.INVALID_CONTENT, "The page says exactly this already, so there is nothing to propose."
         )
-    sources = union(sources_of(frontmatter), [" ".join(origin_source.split())])
+    given = {**frontmatter, "sources": union(sources_of(frontmatter), [" ".join(origin_source.split())])}
     finding = Finding(
         item_type=ItemType.SUGGESTION,
         rule=RULE,
@@ -60,15 +61,31 @@ def stage_write(
         page=made.page,
         proposed_title=made.title,
         proposed_page_type=str(frontmatter["type"]),
-        proposed_frontmatter={**frontmatter, "sources": sources},
+        proposed_frontmatter=given,
         proposed_body=content,
-        proposed_text=made.text,
+        proposed_text=_text_waiting(made, given, content) or made.text,
         base_hash=made.base_hash or "",
     )
     outcome = file(findings=[finding], origin=Origin.AGENT, author=author).outcomes[0]
     if outcome.item is None or outcome.what == "refused":
         raise _decided_before(outcome.item, outcome.reason)
     return outcome.item
+
+
+def _text_waiting(made: Composed, given: Mapping[str, Any], content: str) -> str | None:
+    """The text of a pending item that differs from this one in its days only: staged again it is the same write."""
+    waiting = ReviewItem.objects.filter(
+        status=Status.PENDING, rule=RULE, target=made.path, base_hash=made.base_hash or "", proposed_body=content
+    )
+    for text, properties in waiting.values_list("proposed_text", "proposed_frontmatter"):
+        if properties == given and _with_days_of(text, made.text) == text:
+            return str(text)
+    return None
+
+
+def _with_days_of(text: str, other: str) -> str:
+    days = load(split(text).raw or "").data
+    return update(other, {key: days.get(key) for key in ("created", "updated")})
 
 
 def _rationale(made: Composed, author: Author) -> str:
