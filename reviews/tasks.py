@@ -16,7 +16,7 @@ DELAY_SECONDS: Final = 1.0
 def request_findings(**_: object) -> None:
     """Have the queue brought up to date soon, if something changed; hears ``page_written``."""
     if not settings.SYNAPSE_READ_ONLY and changes.waiting():
-        jobs.enqueue(KIND, delay=DELAY_SECONDS)
+        _request("", {})
 
 
 def request_findings_of_scan(**_: object) -> None:
@@ -24,7 +24,12 @@ def request_findings_of_scan(**_: object) -> None:
     from reviews.producers.runner import owes_a_look
 
     if not settings.SYNAPSE_READ_ONLY and (changes.waiting() or owes_a_look()):
-        jobs.enqueue(KIND, "rescanned", payload={"rescanned": True})
+        _request("rescanned", {"rescanned": True})
+
+
+def _request(key: str, payload: dict[str, Any]) -> None:
+    if not jobs.is_waiting(KIND, key):
+        jobs.enqueue(KIND, key, payload=payload, delay=DELAY_SECONDS)
 
 
 def forget_queue(**_: object) -> None:

@@ -64,6 +64,11 @@ def enqueue(kind: str, key: str = "", *, payload: dict[str, Any] | None = None, 
     transaction.on_commit(_news.set)
 
 
+def is_waiting(kind: str, key: str = "") -> bool:
+    """Whether a job of this kind and key waits to be begun: a look that spares a write."""
+    return Job.objects.filter(kind=kind, key=key, started_at__isnull=True, finished_at__isnull=True).exists()
+
+
 def waiting() -> int:
     """How many jobs are not done: the backlog of /status."""
     return Job.objects.filter(finished_at__isnull=True).count()
