@@ -28,36 +28,13 @@ from wiki.sync import scan
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("vault_folder")]
 
+IDENTITY = ["id", "item_type", "rule", "origin", "status", "title", "rationale", "rank", "page", "file"]
+PROPOSAL = ["title", "page_type", "frontmatter", "body"]
 KEYS = [
-    "id",
-    "item_type",
-    "rule",
-    "origin",
-    "status",
-    "title",
-    "rationale",
-    "rank",
-    "page",
-    "file",
-    "proposed_title",
-    "proposed_page_type",
-    "proposed_frontmatter",
-    "proposed_body",
-    "has_proposal",
-    "base_hash",
-    "referenced_pages",
-    "search_queries",
-    "created_page",
-    "research_run",
-    "note",
-    "failure",
-    "previous",
-    "previous_reason",
-    "filed_by",
-    "created_at",
-    "reviewed_at",
-    "reviewed_by",
-    "reviewed_via",
+    *IDENTITY,
+    *(f"proposed_{name}" for name in PROPOSAL),
+    *["has_proposal", "base_hash", "referenced_pages", "search_queries", "created_page", "research_run", "note"],
+    *["failure", "previous", "previous_reason", "filed_by", "created_at", "reviewed_at", "reviewed_by", "reviewed_via"],
 ]
 
 
