@@ -18,8 +18,12 @@ from mcp.shared.inbound import (
 from mcp.types import PROTOCOL_VERSION_META_KEY
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 
+from mcpapi.callers import Caller
+from mcpapi.registry import BY_NAME
 from vault.errors import ErrorCode, SynapseError
 from vault.strict_json import halves_as_nul, loads_object
+from wiki import throttling
+from wiki.throttling import Kind
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -158,10 +162,27 @@ def _once(scope: Scope, header: str) -> str | None:
     return values[0] if values else None
 
 
+def require_pace(scope: Scope, caller: Caller) -> None:
+    """Count a request of somebody who has been let in. Raises ``rate_limited``."""
+    for name, value in scope["headers"]:
+        if name == b"authorization":
+            throttling.known.add(value)
+    throttling.check(caller.name, Kind.REQUESTS)
+
+
+def require_pace_of_writes(message: dict[str, Any], caller: Caller) -> None:
+    """Count a call of a tool that changes something. Raises ``rate_limited``."""
+    params = message.get("params")
+    tool = BY_NAME.get(str(params.get("name"))) if isinstance(params, dict) else None
+    if message.get("method") == "tools/call" and tool is not None and tool.writes:
+        throttling.check(caller.name, Kind.WRITES)
+
+
 async def read_object(scope: Scope, receive: Receive) -> tuple[dict[str, Any], bytes]:
     """The JSON object in the body, and its bytes as any reader takes them, at most twice the largest page.
 
-    Raises ``payload_too_large`` as soon as the limit is passed, and ``malformed_body``.
+    Raises ``payload_too_large`` as soon as the limit is passed, and ``malformed_body``, also for a body that breaks
+    off: what came of it may read like a whole message.
     """
     limit: int = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     body = bytearray()
@@ -169,6 +190,8 @@ async def read_object(scope: Scope, receive: Receive) -> tuple[dict[str, Any], b
     _refuse_over(limit, *(int(value) for value in headers_of(scope, b"content-length") if value.isdecimal()))
     while more:
         message = await receive()
+        if message["type"] == "http.disconnect":
+            raise SynapseError(ErrorCode.MALFORMED_BODY, "The body broke off. Send it whole.")
         body += message.get("body", b"")
         more = message.get("more_body", False)
         _refuse_over(limit, len(body))

@@ -1,7 +1,7 @@
 """The HTTP door: streamable HTTP at /mcp and /mcp/server, with or without a slash, never a redirect.
 
 Nothing is kept between two requests (stateless), so there is no session to steal or to flood. Order: host and
-origin, the token, method, form of the body; only then does the protocol see the request.
+origin, the token, pace, method, form of the body; only then does the protocol see the request.
 """
 
 from __future__ import annotations
@@ -84,7 +84,9 @@ class McpApp:
             _require_method(scope, "GET", "HEAD")
             await JSONResponse(await self._workers.run(info.describe))(scope, receive, send)
             return
-        scope[CALLER_KEY] = await self._workers.run(partial(authenticate, bearer_of(scope["headers"])))
+        caller = await self._workers.run(partial(authenticate, bearer_of(scope["headers"])))
+        scope[CALLER_KEY] = caller
+        gate.require_pace(scope, caller)
         if path not in MOUNTS:
             raise SynapseError(ErrorCode.NOT_FOUND, "There is nothing at this address. The MCP endpoint is /mcp.")
         _require_method(scope, "POST")
@@ -107,6 +109,7 @@ class McpApp:
             code = UNSUPPORTED_PROTOCOL_VERSION if isinstance(error, gate.UnknownRevisionError) else HEADER_MISMATCH
             await _protocol_error(code, error, message.get("id"))(scope, receive, send)
             return
+        gate.require_pace_of_writes(message, caller)
         await self._serve(scope, gate.replay(body, receive), send)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -128,6 +131,8 @@ def _refusal(error: SynapseError) -> JSONResponse:
         headers["WWW-Authenticate"] = _CHALLENGE
     if error.code is ErrorCode.METHOD_NOT_ALLOWED:
         headers["Allow"] = ", ".join(error.repair["allowed"])
+    if "retry_after" in error.repair:
+        headers["Retry-After"] = str(error.repair["retry_after"])
     return JSONResponse(error.envelope(), status_code=error.status, headers=headers)
 
 

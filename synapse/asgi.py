@@ -15,14 +15,17 @@ _django: Callable[..., Awaitable[None]] = get_asgi_application()
 from django.urls import get_resolver  # noqa: E402  (Django must be set up first)
 
 from mcpapi.http import lifespan, mcp_app  # noqa: E402
-from synapse.body_limit import with_bodies_read_out, with_body_limit  # noqa: E402
+from synapse.body_limit import with_bodies_read_out, with_body_limit, with_timely_bodies  # noqa: E402
 from synapse.content_type import with_readable_content_type  # noqa: E402
+from synapse.strangers import with_few_strangers  # noqa: E402
 
 # WhiteNoise streams a static file from a plain iterator. Django reads that in a thread, as it should, but warns.
 warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
 
-_django = with_bodies_read_out(with_body_limit(with_readable_content_type(_django)))
-_mcp = with_bodies_read_out(mcp_app)
+_django = with_bodies_read_out(
+    with_few_strangers(with_timely_bodies(with_body_limit(with_readable_content_type(_django))))
+)
+_mcp = with_bodies_read_out(with_few_strangers(with_timely_bodies(mcp_app)))
 
 _ = get_resolver().url_patterns  # a mistake in them shows at start, and no request pays for loading them
 

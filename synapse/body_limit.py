@@ -1,4 +1,7 @@
-"""An end to request bodies: Django spools a whole body to the disk before any view, or any token, is looked at."""
+"""An end to request bodies, in bytes and in time.
+
+Django takes a whole body in, and spools it to the disk, before any view, or any token, is looked at.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ def with_body_limit(application: Application) -> Application:
     async def limited(scope: Scope, receive: Receive, send: Send) -> None:
         limit: int = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
         if _announced(scope) > limit:
-            await _refuse(send, limit)
+            await refuse(send, _too_large(limit))
             return
         received, beyond = 0, False
 
@@ -49,9 +52,53 @@ def with_body_limit(application: Application) -> Application:
 
         await application(scope, counted, send)
         if beyond:
-            await _refuse(send, limit)
+            await refuse(send, _too_large(limit))
 
     return limited
+
+
+def with_timely_bodies(application: Application) -> Application:
+    """The application, refusing (``malformed_body``) bodies that take longer than SYNAPSE_BODY_SECONDS to come in.
+
+    What counts is the time that the caller is waited for, all pieces together: neither a piece now and then nor a
+    server that is busy makes a difference. The application is told that the caller has gone, and what it makes of half
+    a body is not sent.
+    """
+
+    async def timely(scope: Scope, receive: Receive, send: Send) -> None:
+        seconds: float = settings.SYNAPSE_BODY_SECONDS
+        if scope["type"] != "http" or seconds <= 0:
+            await application(scope, receive, send)
+            return
+        loop = asyncio.get_running_loop()
+        left, more, late, answered = seconds, True, False, False
+
+        async def waiting() -> MutableMapping[str, Any]:
+            nonlocal left, more, late
+            if not more:
+                return await receive()
+            began = loop.time()
+            try:
+                async with asyncio.timeout(left):
+                    message = await receive()
+            except TimeoutError:
+                more, late = False, True
+                return {"type": "http.disconnect"}
+            left -= loop.time() - began
+            more = message["type"] == "http.request" and message.get("more_body", False)
+            return message
+
+        async def answering(message: MutableMapping[str, Any]) -> None:
+            nonlocal answered
+            if answered or not late:
+                answered = True
+                await send(message)
+
+        await application(scope, waiting, answering)
+        if late and not answered:
+            await refuse(send, _too_slow(seconds))
+
+    return timely
 
 
 def with_bodies_read_out(application: Application) -> Application:
@@ -104,15 +151,28 @@ def _announced(scope: Scope) -> int:
     return max((int(value) for value in lengths if value.isdigit()), default=0)
 
 
-async def _refuse(send: Send, limit: int) -> None:
-    error = SynapseError(
+def _too_large(limit: int) -> SynapseError:
+    return SynapseError(
         ErrorCode.PAYLOAD_TOO_LARGE, f"The body is larger than {limit} bytes. Send less at a time.", limit_bytes=limit
     )
+
+
+def _too_slow(seconds: float) -> SynapseError:
+    return SynapseError(
+        ErrorCode.MALFORMED_BODY,
+        f"The body took too long: it was not there after {seconds:g} seconds. Send it again, or less at a time.",
+    )
+
+
+async def refuse(send: Send, error: SynapseError) -> None:
+    """Answer the envelope and close the connection, whose rest of a body nobody will read."""
     body = json.dumps(error.envelope()).encode()
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),
         (b"connection", b"close"),
     ]
+    if "retry_after" in error.repair:
+        headers.append((b"retry-after", str(error.repair["retry_after"]).encode()))
     await send({"type": "http.response.start", "status": error.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

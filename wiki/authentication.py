@@ -13,6 +13,7 @@ from rest_framework.request import Request
 
 from vault.errors import ErrorCode, SynapseError
 from wiki.models import Scope, Token
+from wiki.throttling import known
 from wiki.tokens import find_token, includes, last_used, scope_in_force, scope_of_person
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class TokenAuthentication(BaseAuthentication):
                 "The token is not known, has expired or was revoked. Make one with `manage.py token create`.",
             )
         last_used.note(token)
+        known.add(get_authorization_header(request))
         return TokenUser(token), token
 
     def authenticate_header(self, request: Request) -> str:

@@ -7,6 +7,8 @@ itself.
 
 from __future__ import annotations
 
+import hashlib
+import ipaddress
 import math
 import threading
 import time
@@ -108,7 +110,50 @@ class Limits:
                 callers.clear()
 
 
+class Known:
+    """The MAX_CALLERS Authorization headers that were last found valid, by their digests.
+
+    Who shows one of them is no stranger, however many strangers call from the same address.
+    """
+
+    def __init__(self, limit: int = MAX_CALLERS) -> None:
+        self._limit = limit
+        self._lock = threading.Lock()
+        self._digests: OrderedDict[bytes, None] = OrderedDict()
+
+    def add(self, header: bytes) -> None:
+        """This header has been found valid."""
+        digest = _digest(header)
+        with self._lock:
+            self._digests[digest] = None
+            self._digests.move_to_end(digest)
+            if len(self._digests) > self._limit:
+                self._digests.popitem(last=False)
+
+    def discard(self, header: bytes) -> None:
+        """This header is not valid (any more)."""
+        with self._lock:
+            self._digests.pop(_digest(header), None)
+
+    def __contains__(self, header: bytes) -> bool:
+        return _digest(header) in self._digests
+
+
 limits = Limits()
+known = Known()
+
+
+def address_of(host: str | None) -> str:
+    """Who an address counts as: an IPv4 address as itself, IPv6 by its network of 64 bits, which one person has."""
+    try:
+        address = ipaddress.ip_address(host or "")
+    except ValueError:  # a local socket
+        return "address:local"
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.ipv4_mapped is None:
+            return f"address:{ipaddress.ip_network((int(address), 64), strict=False)}"
+        address = address.ipv4_mapped
+    return f"address:{address}"
 
 
 def check(caller: str, kind: Kind, cost: int = 1) -> None:
@@ -126,3 +171,7 @@ def check(caller: str, kind: Kind, cost: int = 1) -> None:
             f"More than {limit} {kind} in a minute. Wait {wait} seconds, then go on more slowly.",
             retry_after=wait,
         )
+
+
+def _digest(header: bytes) -> bytes:
+    return hashlib.sha256(header).digest()

@@ -6,6 +6,8 @@ from typing import Any
 
 from mcpapi.callers import Caller
 from reviews import services
+from wiki import throttling
+from wiki.throttling import Kind
 
 
 def list_reviews(
@@ -17,6 +19,7 @@ def list_reviews(
 
 def resolve_review(caller: Caller, *, id: str, action: str, note: str) -> dict[str, Any]:
     """Decide about one item."""
+    throttling.check(caller.name, Kind.DECISIONS)
     resolved = services.resolve(item_id=id, action=action, note=note, author=caller.author())
     return {"item": services.item_as_dict(resolved.item), "changed": resolved.changed}
 

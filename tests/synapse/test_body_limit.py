@@ -1,17 +1,20 @@
-"""A body above the limit is refused while it comes in, whoever sends it, and never spooled."""
+"""A body above the limit, or too slow, is refused while it comes in, whoever sends it, and never spooled."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.core.asgi import get_asgi_application
 
+from mcpapi import gate
 from synapse import body_limit
-from synapse.body_limit import with_bodies_read_out, with_body_limit
+from synapse.body_limit import with_bodies_read_out, with_body_limit, with_timely_bodies
+from vault.errors import ErrorCode, SynapseError
 
 LIMIT = 1_000
 
@@ -119,3 +122,129 @@ def test_a_body_that_was_read_is_answered_as_ever(application: Any) -> None:
     caller.scope["headers"].append((b"transfer-encoding", b"chunked"))  # type: ignore[attr-defined]
     assert caller.call(with_bodies_read_out(application))[0] == 401
     assert caller.taken == 2
+
+
+class Stalling(Caller):
+    """A client that goes silent before it has sent the last piece."""
+
+    async def receive(self) -> dict[str, Any]:
+        return {**await super().receive(), "more_body": True}
+
+
+class Dripping(Caller):
+    """A client that sends a byte a second, by the clock of the loop, and never the last one."""
+
+    async def receive(self) -> dict[str, Any]:
+        skip(1)
+        await asyncio.sleep(0)
+        self.taken += 1
+        return {"type": "http.request", "body": b" ", "more_body": True}
+
+
+class Prompt(Caller):
+    """A client whose pieces are there as soon as they are asked for."""
+
+    async def receive(self) -> dict[str, Any]:
+        await asyncio.sleep(0)
+        return await super().receive()
+
+
+def skip(seconds: float) -> None:
+    """Let so much time have passed for the running loop."""
+    loop: Any = asyncio.get_running_loop()
+    loop.ahead = getattr(loop, "ahead", 0) + seconds
+    loop.time = lambda: time.monotonic() + loop.ahead
+
+
+def slow(caller: Caller, application: Any) -> None:
+    """The answer is a refusal of a slow body, and the connection is closed after it."""
+    status, envelope = caller.call(application)
+    assert (status, envelope["error_code"]) == (400, "malformed_body")
+    assert "took too long" in envelope["error"]
+    assert (b"connection", b"close") in caller.answers[0]["headers"]
+
+
+async def application_as_served(scope: Any, receive: Any, send: Any) -> None:
+    """What `serve` serves."""
+    from synapse.asgi import application
+
+    await application(scope, receive, send)
+
+
+@pytest.mark.parametrize("path", ["/pages", "/mcp", "/mcp/server/", "/admin/login/"])
+@pytest.mark.parametrize("kind", [Stalling, Dripping])
+def test_a_body_that_takes_too_long_is_refused(settings: Any, path: str, kind: type[Caller]) -> None:
+    settings.SYNAPSE_BODY_SECONDS = 30.0 if kind is Dripping else 0.05
+    settings.MCP_AUTH_TOKEN = "a-static-token-of-sufficient-length"
+    caller = kind([], path=path)
+    caller.scope["headers"] += [  # type: ignore[operator]
+        (b"content-length", b"99"),
+        (b"authorization", f"Bearer {settings.MCP_AUTH_TOKEN}".encode()),
+        (b"accept", b"application/json, text/event-stream"),
+    ]
+    slow(caller, application_as_served)
+    assert caller.taken in ((0,) if kind is Stalling else (29, 30, 31))
+
+
+def test_half_a_message_that_reads_like_a_whole_one_is_not_carried_out(settings: Any) -> None:
+    settings.SYNAPSE_BODY_SECONDS = 0.05
+    served: list[bytes] = []
+
+    async def reading(scope: Any, receive: Any, send: Any) -> None:
+        try:
+            served.append((await gate.read_object(scope, receive))[1])
+        except SynapseError as error:
+            assert error.code is ErrorCode.MALFORMED_BODY
+            await send({"type": "http.response.start", "status": 418, "headers": []})
+            await send({"type": "http.response.body", "body": b"{}"})
+
+    slow(Stalling([b'{"jsonrpc": "2.0"}', b" "]), with_timely_bodies(reading))
+    assert served == []
+
+
+def test_only_the_time_that_the_caller_takes_counts(settings: Any) -> None:
+    """A server that is slow to ask for the next piece finds it there."""
+    settings.SYNAPSE_BODY_SECONDS = 30.0
+
+    async def busy(scope: Any, receive: Any, send: Any) -> None:
+        more = True
+        while more:
+            skip(100)
+            more = (await receive())["more_body"]
+        await refusing(scope, receive, send)
+
+    assert Prompt([b"x"] * 3).call(with_timely_bodies(busy))[0] == 413
+
+
+@pytest.mark.parametrize("seconds", [0, 30.0])
+def test_what_comes_after_the_body_is_waited_for_without_an_end(settings: Any, seconds: float) -> None:
+    """An answer that is a stream waits for the caller to go: that may be hours. 0 is without a limit for bodies too."""
+    settings.SYNAPSE_BODY_SECONDS = seconds
+
+    async def streaming(scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+        for _ in range(100):
+            await receive()
+        await refusing(scope, receive, send)
+
+    caller = Caller([b"{}"])
+    given = caller.receive
+    dripping = Dripping([])
+
+    async def first_the_body() -> dict[str, Any]:
+        return await (given() if caller.taken == 0 and seconds else dripping.receive())
+
+    caller.receive = first_the_body  # type: ignore[method-assign]
+    assert caller.call(with_timely_bodies(streaming))[0] == 413
+
+
+def test_an_answer_that_has_begun_is_not_answered_twice(settings: Any) -> None:
+    settings.SYNAPSE_BODY_SECONDS = 30.0
+
+    async def hasty(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 202, "headers": []})
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        await send({"type": "http.response.body", "body": b"{}"})
+
+    assert Dripping([]).call(with_timely_bodies(hasty)) == (202, {})

@@ -110,6 +110,8 @@ class Command(SynapseCommand):
     def _serve(self, listener: socket.socket, *, watch: bool) -> None:
         import uvicorn
 
+        from synapse.slow_headers import TimelyProtocol
+
         stop = threading.Event()
         jobs = JobThread(stop)
         jobs.start()
@@ -118,6 +120,7 @@ class Command(SynapseCommand):
             watcher.start()
         config = uvicorn.Config(
             "synapse.asgi:application",
+            http=TimelyProtocol,
             log_config=None,
             access_log=False,  # a query string may hold what should not be kept
             server_header=False,

@@ -1,0 +1,135 @@
+"""A connection that does not say what it wants is closed, before the first request and after any."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+import uvicorn
+
+from synapse.slow_headers import TimelyProtocol
+
+WHOLE = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+PART = b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "
+Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[Any]]
+
+
+async def hello(scope: Any, receive: Any, send: Any) -> None:
+    body = b""
+    message = await receive()
+    while message.get("more_body"):
+        body += message["body"]
+        message = await receive()
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"5")]})
+    await send({"type": "http.response.body", "body": b"hello"})
+
+
+def talk(words: Talk) -> Any:
+    """Run the words of a client against a server on a port of its own."""
+
+    async def run() -> Any:
+        config = uvicorn.Config(hello, http=TimelyProtocol, lifespan="off", log_config=None, timeout_keep_alive=60)
+        server = uvicorn.Server(config)
+        config.load()
+        loop = asyncio.get_running_loop()
+        listening = await loop.create_server(
+            lambda: TimelyProtocol(config=config, server_state=server.server_state, app_state={}), "127.0.0.1", 0
+        )
+        reader, writer = await asyncio.open_connection(*listening.sockets[0].getsockname())
+        try:
+            return await asyncio.wait_for(words(reader, writer), 20)
+        finally:
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
+            listening.close()
+
+    return asyncio.run(run())
+
+
+async def answer(reader: asyncio.StreamReader) -> bytes:
+    head = await reader.readuntil(b"\r\n\r\n")
+    return head.split()[1] + b" " + await reader.readexactly(5)
+
+
+@pytest.mark.parametrize("said", [b"", b"G", PART])
+def test_a_connection_that_asks_nothing_is_closed(said: bytes, settings: Any) -> None:
+    settings.SYNAPSE_BODY_SECONDS = 0.05
+
+    async def words(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+        writer.write(said)
+        return await reader.read()
+
+    assert talk(words) == b""
+
+
+def test_a_header_a_byte_at_a_time_does_not_keep_it_open(settings: Any) -> None:
+    settings.SYNAPSE_BODY_SECONDS = 0.05
+
+    async def words(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+        writer.write(PART)
+        closed = asyncio.ensure_future(reader.read())
+        while not closed.done():
+            with suppress(ConnectionError):
+                writer.write(b"x")
+                await writer.drain()
+            await asyncio.sleep(0.01)
+        try:
+            return closed.result()
+        except ConnectionError:
+            return b""
+
+    assert talk(words) == b""
+
+
+def test_nor_after_a_request_that_was_answered(settings: Any) -> None:
+    settings.SYNAPSE_BODY_SECONDS = 30.0
+
+    async def words(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+        writer.write(WHOLE)
+        assert await answer(reader) == b"200 hello"
+        settings.SYNAPSE_BODY_SECONDS = 0.05
+        writer.write(PART)
+        return await reader.read()
+
+    assert talk(words) == b""
+
+
+@pytest.mark.parametrize("seconds", [30.0, 0.0])
+def test_requests_that_come_whole_are_answered_on_one_connection(seconds: float, settings: Any) -> None:
+    settings.SYNAPSE_BODY_SECONDS = seconds
+
+    async def words(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> list[bytes]:
+        answers = []
+        for piece in (WHOLE, WHOLE + WHOLE):
+            writer.write(piece)
+            answers += [await answer(reader) for _ in range(piece.count(b"GET"))]
+        return answers
+
+    assert talk(words) == [b"200 hello"] * 3
+
+
+def test_a_request_that_has_begun_is_not_cut_off_by_this(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its body has a limit of its own, which answers."""
+    settings.SYNAPSE_BODY_SECONDS = 30.0
+    waiting: list[bool] = []
+    received = TimelyProtocol.data_received
+
+    def noting(protocol: TimelyProtocol, data: bytes) -> None:
+        waiting.append(protocol._late is not None)
+        received(protocol, data)
+        waiting.append(protocol._late is not None)
+
+    monkeypatch.setattr(TimelyProtocol, "data_received", noting)
+
+    async def words(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+        writer.write(b"POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
+        await reader.readuntil(b"\r\n\r\n")  # the application waits for the body now
+        writer.write(b"ab")
+        return await answer(reader)
+
+    assert talk(words) == b"200 hello"
+    assert waiting == [True, False, False, False]
