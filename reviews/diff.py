@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
+
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from reviews.comparing import Comparison, Row, Segment, row_as_dict
 from reviews.models import ReviewItem, Status
@@ -94,6 +97,19 @@ def item_diff(item: ReviewItem) -> ItemDiff | None:
     )
 
 
+def conflicting(items: QuerySet[ReviewItem]) -> QuerySet[ReviewItem]:
+    """Those of the items whose page, as far as the index knows, is not what the proposal was made from.
+
+    A page that has come to the title of a proposed new one counts too. The file itself is asked by :func:`item_diff`,
+    and by whoever writes.
+    """
+    gone = Q(page__isnull=True) | Q(page__deleted_at__isnull=False)
+    edited = ~Q(base_hash="") & (gone | ~Q(page__content_hash=F("base_hash")))
+    namesake = Exists(Page.objects.live().filter(title=OuterRef("proposed_title")))
+    proposes = Q(proposed_body__isnull=False) | ~Q(proposed_text="")
+    return items.filter(edited | (Q(base_hash="", page__isnull=True) & ~Q(proposed_title="") & proposes & namesake))
+
+
 def _page(item: ReviewItem) -> Page | None:
     """The page that would be changed: the item's own, else one that has come to the proposed title since."""
     if item.page is not None:
@@ -156,7 +172,9 @@ def _base(page: Page | None, base_hash: str) -> str | None:
             if base_hash in (version.content_hash, version.displaced_hash):
                 displaced = base_hash == version.displaced_hash
                 data = history.read_version(vault, page.uid, version.number, displaced=displaced)
-                return data.decode("utf-8", errors="replace")
+                # An editor that still had the displaced file open may have gone on saving into it.
+                if hashlib.sha256(data).hexdigest() == base_hash:
+                    return data.decode("utf-8", errors="replace")
     except SynapseError:
         return None  # pruned, or the disk does not say: the other two texts are still of use
     return None

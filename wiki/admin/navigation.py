@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from django.http import HttpRequest
 from django.urls import reverse
+
+#: The function, of a room above, that counts the decisions that wait.
+_PENDING: Final = "reviews.admin.counts.pending_badge"
 
 
 def sections(request: HttpRequest) -> list[dict[str, Any]]:
     """The sidebar's sections, for the settings of the theme; of each only what the person may see."""
     broken = request.GET.get("state__exact") == "broken"
     links = request.path.startswith(_address("wiki_link"))
+    view = request.GET.get("view", "") if request.path.startswith(_address("reviews_reviewitem")) else None
+    item = "reviews.reviewitem"
     found = [
+        (
+            "Review",
+            [
+                _item(request, "Inbox", item, active=view in ("", "inbox", "all"), badge=_PENDING),
+                _item(request, "Conflicts", item, "?view=conflicts", active=view == "conflicts"),
+                _item(request, "Done", item, "?view=done", active=view == "done"),
+                _item(request, "Research", "reviews.researchrun"),
+            ],
+        ),
         (
             "Wiki",
             [
@@ -48,13 +62,15 @@ def _address(name: str) -> str:
 
 
 def _item(
-    request: HttpRequest, title: str, model: str, query: str = "", *, active: bool | None = None
+    request: HttpRequest, title: str, model: str, query: str = "", *, active: bool | None = None, badge: str = ""
 ) -> dict[str, Any]:
+    """One line: ``model`` and ``badge`` (a function of the request that says how many) are names of rooms above too."""
     app, _, name = model.partition(".")
     address = _address(f"{app}_{name}")
     return {
         "title": title,
         "link": address + query,
         "active": request.path.startswith(address) if active is None else active,
+        **({"badge": badge, "badge_variant": "primary"} if badge else {}),
         "allowed": request.user.has_perm(f"{app}.view_{name}") or request.user.has_perm(f"{app}.change_{name}"),
     }

@@ -1,0 +1,175 @@
+"""The list of review items: views with counts, filters, row and bulk actions, and why it is empty."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.utils.safestring import SafeString
+from unfold.decorators import action, display
+
+from reviews.admin.counts import queue_counts
+from reviews.admin.decisions import Decisions
+from reviews.admin.display import age, page_of
+from reviews.admin.filters import (
+    CONFLICTS,
+    DONE,
+    EVERYTHING,
+    INBOX,
+    OriginFilter,
+    RuleFilter,
+    StatusFilter,
+    TypeFilter,
+    ViewFilter,
+    current_view,
+)
+from reviews.admin.preview import BUTTONS
+from reviews.models import ItemType, ProducerState, ReviewItem
+from reviews.services.bulk import MAX_IDS
+from wiki.admin.base import ReadOnlyAdmin
+from wiki.admin.display import text_column, visible
+from wiki.models import VaultState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+#: What a row of the list needs; texts and proposals stay where they are.
+_LISTED: Final = (
+    "item_type",
+    "status",
+    "title",
+    "rank",
+    "page_path",
+    "file_path",
+    "created_at",
+    "reviewed_at",
+    "reviewed_by",
+    "reviewed_via",
+    "page__title",
+)
+_COLORS: Final = {
+    ItemType.MISSING_PAGE: "info",
+    ItemType.SUGGESTION: "success",
+    ItemType.CONTRADICTION: "danger",
+    ItemType.DUPLICATE: "warning",
+    ItemType.CONFIRM: "primary",
+}
+_FILTERED_BY: Final = ("q", "item_type", "rule", "origin", "status")
+_WAITING: Final = ("kind", "shown_title", "about", "waits", "evidence")
+_DECIDED: Final = ("kind", "shown_title", "about", "state", "by", "when")
+
+
+def _ask_about_one(name: str) -> Callable[..., HttpResponse]:
+    """The row action that asks about one item: a link only leads to the question."""
+
+    @action(description=BUTTONS[name], permissions=["decide"], url_path=f"ask-{name}")  # type: ignore[untyped-decorator]
+    def ask(self: Any, request: HttpRequest, object_id: str) -> HttpResponse:
+        answer: HttpResponse = self._ask(request, name, [object_id])
+        return answer
+
+    return ask  # type: ignore[no-any-return]
+
+
+@admin.register(ReviewItem)
+class ReviewItemAdmin(Decisions, ReadOnlyAdmin):
+    list_filter = [ViewFilter, TypeFilter, RuleFilter, OriginFilter, StatusFilter]
+    list_filter_sheet = False
+    list_select_related = ["page"]
+    list_display_links = ["shown_title"]
+    list_disable_select_all = True
+    list_per_page = 100
+    list_max_show_all = MAX_IDS
+    list_before_template = "reviews/admin/views.html"
+    change_list_template = "reviews/admin/items.html"
+    search_fields = ["title", "page_path", "page__path"]
+    search_help_text = "title or page path"
+    actions_row = ["ask_create", "ask_mark_resolved", "ask_skip", "ask_dismiss", "ask_deep_research"]
+
+    ask_create = _ask_about_one("create")
+    ask_mark_resolved = _ask_about_one("mark-resolved")
+    ask_skip = _ask_about_one("skip")
+    ask_dismiss = _ask_about_one("dismiss")
+    ask_deep_research = _ask_about_one("deep-research")
+
+    shown_title = text_column("title")
+
+    class Media:
+        css = {"all": ["reviews/admin/desk.css"]}
+
+    def get_urls(self) -> list[Any]:
+        """The decisions' addresses before those of rows, which would take them for ids."""
+        return [*self.decision_urls(), *super().get_urls()]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ReviewItem]:
+        """What the columns show."""
+        items: QuerySet[ReviewItem] = super().get_queryset(request)
+        return items.select_related("page").only(*_LISTED)
+
+    def get_list_display(self, request: HttpRequest) -> Any:
+        """What waits is shown with its age, what is done with who did it."""
+        return _DECIDED if current_view(request) in (DONE, EVERYTHING) else _WAITING
+
+    def get_ordering(self, request: HttpRequest) -> Any:
+        """What most rests on first, then the oldest; what is done with the newest first."""
+        return ["-reviewed_at", "id"] if current_view(request) == DONE else ["-rank", "created_at", "id"]
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        """The list, with its views, what is held back, and why it is empty if it is."""
+        counts = queue_counts(request)
+        view = current_view(request)
+        context = {
+            "title": "Review",
+            "views": [
+                {"name": name, "query": query, "count": count, "current": view == key}
+                for key, name, query, count in (
+                    (INBOX, "Inbox", "", counts.inbox),
+                    (CONFLICTS, "Conflicts", "?view=conflicts", counts.conflicts),
+                    (DONE, "Done", "?view=done", counts.done),
+                )
+            ],
+            "view": view,
+            "filtered": any(request.GET.get(name) for name in _FILTERED_BY),
+            "counts": counts,
+            "held_back": ProducerState.objects.filter(held_back__gt=0).order_by("rule"),
+            "never_scanned": lambda: not VaultState.objects.filter(last_scan_at__isnull=False).exists(),
+            **(extra_context or {}),
+        }
+        answer: HttpResponse = super().changelist_view(request, context)
+        return answer
+
+    @display(description="type", ordering="item_type", label=_COLORS)  # type: ignore[untyped-decorator]
+    def kind(self, item: ReviewItem) -> str:
+        """What kind of decision is asked for."""
+        return item.item_type
+
+    @admin.display(description="page", ordering="page_path")
+    def about(self, item: ReviewItem) -> str | SafeString:
+        """The page, or the file, that it is about."""
+        return page_of(item)
+
+    @admin.display(description="age", ordering="-created_at")
+    def waits(self, item: ReviewItem) -> SafeString:
+        """For how long it has been waiting."""
+        return age(item.created_at)
+
+    @admin.display(description="evidence", ordering="rank")
+    def evidence(self, item: ReviewItem) -> int:
+        """How much rests on it."""
+        return item.rank
+
+    @admin.display(description="status", ordering="status")
+    def state(self, item: ReviewItem) -> str:
+        """Where it stands."""
+        return item.status
+
+    @admin.display(description="by", ordering="reviewed_by")
+    def by(self, item: ReviewItem) -> str:
+        """Who decided, through which door."""
+        return f"{visible(item.reviewed_by)} ({item.reviewed_via})" if item.reviewed_via else "-"
+
+    @admin.display(description="decided", ordering="reviewed_at")
+    def when(self, item: ReviewItem) -> str | SafeString:
+        """How long ago it was decided."""
+        return age(item.reviewed_at) if item.reviewed_at else "-"
