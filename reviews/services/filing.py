@@ -105,7 +105,7 @@ def reopen(*, item_id: UUID | str, author: Author) -> ReviewItem:
     check_writes_allowed()
     check_may_decide(author)
     with transaction.atomic():
-        _filing_lock()
+        filing_lock()
         standing = ReviewItem.objects.filter(content_key=old.content_key, status=Status.PENDING).first()
         if standing is not None:
             return standing
@@ -197,7 +197,7 @@ def _write(batch: list[_Question], *, origin: str, author: Author) -> None:
     for attempt in range(_TRIES):
         try:
             with transaction.atomic():
-                _filing_lock()
+                filing_lock()
                 _judge(batch, lock=True)
                 _insert([question for question in batch if question.outcome.what == "filed"], origin, author)
                 _refresh([question for question in batch if question.outcome.what == "refreshed"], author)
@@ -271,7 +271,7 @@ def _evidence_rows(questions: Iterable[_Question]) -> list[tuple[UUID, int]]:
     ]
 
 
-def _filing_lock() -> None:
+def filing_lock() -> None:
     """Let those who file take turns; SQLite's IMMEDIATE transactions do so by themselves."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
