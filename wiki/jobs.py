@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -22,6 +23,7 @@ from django.utils.module_loading import import_string
 from vault.current import current_vault
 from vault.errors import SynapseError
 from wiki import catchup
+from wiki.idempotency import forget_expired
 from wiki.models import Job
 
 logger = logging.getLogger(__name__)
@@ -37,6 +39,7 @@ HANDLERS: Final[dict[str, str]] = {
 MAX_ATTEMPTS: Final = 5
 KEEP_FINISHED: Final = timedelta(days=30)
 POLL_SECONDS: Final = 1.0
+TIDY_SECONDS: Final = 3_600.0
 #: Whoever holds this lock of the vault runs jobs, or does what must not happen beside them.
 LOCK: Final = "jobs"
 
@@ -169,8 +172,12 @@ class JobThread(threading.Thread):
 
     def run(self) -> None:
         """Wake at once for news of this process, every POLL_SECONDS for that of others and for delays."""
-        self._step(forget_finished)
+        tidied = -TIDY_SECONDS
         while not self._stop_event.is_set():
+            if time.monotonic() - tidied >= TIDY_SECONDS:
+                tidied = time.monotonic()
+                self._step(forget_finished)
+                self._step(forget_expired)
             _news.wait(POLL_SECONDS)
             _news.clear()
             self._step(self._round)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -137,12 +138,16 @@ def test_finished_rows_are_kept_for_a_month(ran: list[dict[str, Any]]) -> None:
     assert [job.key for job in Job.objects.all()] == ["new"]
 
 
-def test_the_thread_drains_and_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("tidy_seconds", [0.0, 3_600.0])
+def test_the_thread_drains_tidies_and_stops(monkeypatch: pytest.MonkeyPatch, tidy_seconds: float) -> None:
     rounds = threading.Semaphore(0)
     monkeypatch.setattr(jobs, "run_due", lambda stop: rounds.release())
-    monkeypatch.setattr(jobs, "forget_finished", lambda: None)
+    tidied: list[str] = []
+    for name in ("forget_finished", "forget_expired"):
+        monkeypatch.setattr(jobs, name, partial(tidied.append, name))
     monkeypatch.setattr(jobs, "close_old_connections", lambda: None)
     monkeypatch.setattr(jobs, "POLL_SECONDS", 0.01)
+    monkeypatch.setattr(jobs, "TIDY_SECONDS", tidy_seconds)
     stop = threading.Event()
     thread = jobs.JobThread(stop)
     thread.start()
@@ -150,6 +155,8 @@ def test_the_thread_drains_and_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     stop.set()
     thread.join(10)
     assert not thread.is_alive()
+    assert set(tidied) == {"forget_finished", "forget_expired"}
+    assert (len(tidied) == 2) is (tidy_seconds > 0), "at the start, and then once in a while"
 
 
 def test_a_rescan_is_asked_for_once(vault_folder: VaultFolder) -> None:
