@@ -1,44 +1,256 @@
-"""Pages that may be one: the same title, or nearly the same text."""
+"""Pages that may be one: the same title, or nearly the same text. Nothing is merged; a person says what is what."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from typing import Final
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator
+from itertools import combinations
+from typing import Final, NamedTuple
 
 from reviews.models import ItemType
+from reviews.producers import roles
+from reviews.producers.likeness import END_CHARS, Comparison, TextKeys, keyed, keys_of, listed, renew
+from reviews.producers.titles import canonical_title, is_generic, title_key
 from reviews.services.findings import Finding
 from wiki.changes import Changed
+from wiki.models import Link, Page
+from wiki.rows import chunks
+from wiki.search import text_ends
+
+_TITLE: Final = "title"
+_BODY: Final = "body"
+
+#: A file name in so many folders is a convention of the vault: each project has its own Architecture.md.
+CONVENTION: Final = 4
+#: Pages of one title that are compared with each other.
+SAME_TITLE_AT_MOST: Final = 50
+#: Pages under one key that are candidates: more have a footer in common, or a form that was filled in.
+SAME_KEY_AT_MOST: Final = 50
+#: Pages that one page is compared with, those with most keys in common.
+CANDIDATES_AT_MOST: Final = 20
+#: Keys that two texts must have in common to be compared.
+FEWEST_COMMON_KEYS: Final = 2
+
+
+class _Titled(NamedTuple):
+    """A page of a group, as far as titles are told apart by it."""
+
+    pk: int
+    path: str
+    lang: str
 
 
 class DuplicateTitle:
-    """Pages with the same canonical title."""
+    """Pages with the same canonical title: one finding a title, about the first page by path."""
 
     rule: Final = "duplicate-title"
     item_type: Final = ItemType.DUPLICATE.value
 
-    def targets(self, changed: Changed) -> set[str]:
-        """Which questions the change can have opened or closed."""
-        del changed
-        return set()
+    def prepare(self, changed: Changed) -> None:
+        """Bring the keys of titles up to date."""
+        pages = None if changed.everything else changed.pages
+        wanted: dict[int, Collection[str]] = dict.fromkeys(pages or (), ())
+        for pk, _, title, _ in _titled(pages):
+            canonical = canonical_title(title)
+            wanted[pk] = (title_key(canonical),) if canonical else ()
+        renew(_TITLE, wanted, everything=changed.everything)
 
-    def find(self, targets: Collection[str] | None) -> Iterable[Finding]:
-        """What is true now among these targets (None: among all)."""
-        del targets
-        return ()
+    def targets(self, changed: Changed) -> set[str]:
+        """The canonical titles that the changed pages have now; questions about their former ones rest on them."""
+        return {canonical for _, _, title, _ in _titled(changed.pages) if (canonical := canonical_title(title))}
+
+    def find(self, targets: Collection[str] | None) -> Iterator[Finding]:
+        """A finding for each title that pages share and nothing tells apart."""
+        groups = _groups(targets)
+        linked = _linked({page.pk for group in groups.values() for page in group})
+        texts = Comparison()
+        for canonical in sorted(groups):
+            group = groups[canonical]
+            shared = _not_told_apart(canonical, group, linked, texts)
+            if shared:
+                yield self._finding(canonical, shared, group)
+
+    def _finding(self, canonical: str, shared: Collection[int], group: list[_Titled]) -> Finding:
+        pages = sorted(_pages(shared).values(), key=lambda page: page.path)
+        titles = list(dict.fromkeys(page.title for page in pages))
+        named = f"titled “{titles[0]}”" if len(titles) == 1 else f"with one title: “{'”, “'.join(titles[:4])}”"
+        return Finding(
+            item_type=self.item_type,
+            rule=self.rule,
+            target=canonical,
+            title=f"{len(pages)} pages {named}",
+            rationale="But for case, punctuation and legal forms (Inc, GmbH) their titles are the same. If they are "
+            "about one thing, merge them; else give them titles that tell them apart.",
+            page=pages[0],
+            references=pages[1:],
+            evidence=[str(page.uid) for page in pages],
+            rests_on=[page.pk for page in group],
+            rank=len(pages),
+        )
+
+
+def _titled(pages: Collection[int] | None) -> Iterator[tuple[int, str, str, str]]:
+    """Key, path, title and language of those of the pages that are listed; None: of all."""
+    rows = Page.objects.listed().order_by().values_list("pk", "path", "title", "lang")
+    for part in [rows] if pages is None else (rows.filter(pk__in=chunk) for chunk in chunks(pages)):
+        yield from list(part)
+
+
+def _groups(targets: Collection[str] | None) -> dict[str, list[_Titled]]:
+    """The pages of each canonical title that several have, by path; those that serve the vault left out."""
+    groups: dict[str, list[_Titled]] = defaultdict(list)
+    wanted = None if targets is None else set(targets)
+    pages = None if wanted is None else {page for _, page in keyed(_TITLE, set(map(title_key, wanted)))}
+    for pk, path, title, lang in _titled(pages):
+        canonical = canonical_title(title)
+        if canonical and (wanted is None or canonical in wanted):
+            groups[canonical].append(_Titled(pk, path, lang))
+    several = {}
+    for canonical, group in groups.items():
+        if len(group) > 1:
+            told = [page for page in group if not roles.serves(page.path, canonical)]
+            if len(told) > 1:
+                several[canonical] = sorted(told, key=lambda page: page.path)
+    return several
+
+
+def _not_told_apart(
+    canonical: str, group: list[_Titled], linked: Collection[tuple[int, int]], texts: Comparison
+) -> set[int]:
+    """The pages of a group of which nothing says that somebody knows them to be two.
+
+    Told apart are translations, pages of which one links to the other, and parts of different things: generic titles,
+    or a file name that many folders have. Pages that also say the same are left to the other rule.
+    """
+    stems = Counter(roles.stem(page.path) for page in group)
+    rest = [page for page in group if stems[roles.stem(page.path)] < CONVENTION][:SAME_TITLE_AT_MOST]
+    generic = is_generic(canonical)
+    shared: set[int] = set()
+    for one, other in combinations(rest, 2):
+        if one.lang and other.lang and one.lang != other.lang:
+            continue
+        if generic and roles.folder(one.path) != roles.folder(other.path):
+            continue
+        if (one.pk, other.pk) in linked or (other.pk, one.pk) in linked or texts.alike(one.pk, other.pk):
+            continue
+        shared.update((one.pk, other.pk))
+    return shared
+
+
+def _linked(pages: Collection[int]) -> set[tuple[int, int]]:
+    """Which of these pages link to which of them."""
+    found: set[tuple[int, int]] = set()
+    for chunk in chunks(pages):
+        links = Link.objects.filter(source__in=chunk, target__isnull=False).order_by()
+        found.update(pair for pair in links.values_list("source_id", "target_id").distinct() if pair[1] in pages)
+    return found
 
 
 class DuplicateBody:
-    """Pages whose texts are nearly the same."""
+    """Pages whose texts are nearly the same: one finding for each copy, beside the pages that it copies.
+
+    Of two the copy is the one with the longer path, of equals the later in the alphabet. So what is found of a page
+    depends on that page and those like it, whatever becomes of a third.
+    """
 
     rule: Final = "duplicate-body"
     item_type: Final = ItemType.DUPLICATE.value
 
-    def targets(self, changed: Changed) -> set[str]:
-        """Which questions the change can have opened or closed."""
-        del changed
-        return set()
+    def prepare(self, changed: Changed) -> None:
+        """Bring the keys of texts up to date."""
+        pages = None if changed.everything else changed.pages
+        wanted: dict[int, Collection[str]] = dict.fromkeys(pages or (), ())
+        keys = TextKeys()
+        for pk, text in text_ends(listed(pages), END_CHARS):
+            wanted[pk] = keys.of(text)
+        renew(_BODY, wanted, everything=changed.everything)
 
-    def find(self, targets: Collection[str] | None) -> Iterable[Finding]:
-        """What is true now among these targets (None: among all)."""
-        del targets
-        return ()
+    def targets(self, changed: Changed) -> set[str]:
+        """The changed pages, and those under a key with them."""
+        pages = set(changed.pages)
+        pages.update(page for page, _ in _before_and_after(changed.pages))
+        return _uids(pages)
+
+    def find(self, targets: Collection[str] | None) -> Iterator[Finding]:
+        """A finding for each page that nearly repeats one before it."""
+        texts = Comparison()
+        for copy, candidates in sorted(_candidates(targets).items()):
+            same = [page for page in candidates if texts.alike(copy, page)]
+            if same:
+                yield self._finding(copy, same)
+
+    def _finding(self, copy: int, same: list[int]) -> Finding:
+        rows = _pages([copy, *same])
+        page = rows.pop(copy)
+        others = sorted(rows.values(), key=lambda other: _order(other.path))
+        return Finding(
+            item_type=self.item_type,
+            rule=self.rule,
+            target=str(page.uid),
+            title=f"“{page.title}” says nearly the same as “{others[0].title}”",
+            rationale=f"Nine tenths or more of what {page.path} and {others[0].path} say is the same, word for word. "
+            "Keep one of them, or let each say what the other does not.",
+            page=page,
+            references=others,
+            evidence=[str(other.uid) for other in others],
+            rests_on=[copy, *same],
+            rank=len(others),
+        )
+
+
+def _order(path: str) -> tuple[int, str]:
+    """Originals before copies: ``Note.md`` before ``Note (1).md`` and ``Note copy.md``."""
+    return len(path), path
+
+
+def _uids(pages: Iterable[int]) -> set[str]:
+    rows = Page.objects.order_by().values_list("uid", flat=True)
+    return {str(uid) for chunk in chunks(pages) for uid in rows.filter(pk__in=chunk)}
+
+
+def _pages(numbers: Iterable[int]) -> dict[int, Page]:
+    """What findings say of these pages."""
+    rows = Page.objects.only("uid", "path", "title").order_by()
+    return {page.pk: page for chunk in chunks(numbers) for page in rows.filter(pk__in=chunk)}
+
+
+def _candidates(targets: Collection[str] | None) -> dict[int, list[int]]:
+    """For each page the pages before it that it may repeat."""
+    if targets is None:
+        pages = None
+    else:
+        rows = Page.objects.listed().order_by().values_list("pk", flat=True)
+        pages = {pk for chunk in chunks(targets) for pk in rows.filter(uid__in=chunk)}
+    common: dict[int, Counter[int]] = defaultdict(Counter)
+    for copy, page in _before_and_after(pages):
+        if pages is None or copy in pages:
+            common[copy][page] += 1
+    found = {}
+    for copy, counted in common.items():
+        best = [page for page, keys in counted.most_common() if keys >= FEWEST_COMMON_KEYS]
+        if best:
+            found[copy] = best[:CANDIDATES_AT_MOST]
+    return found
+
+
+def _before_and_after(pages: Collection[int] | None) -> Iterator[tuple[int, int]]:
+    """``(page, a page before it)`` for each key that two share, if one of them is among ``pages`` (None: any)."""
+    meeting: dict[str, list[int]] = defaultdict(list)
+    for key, page in keyed(_BODY, None if pages is None else keys_of(_BODY, pages)):
+        meeting[key].append(page)
+    groups = [group for group in meeting.values() if len(group) > 1]
+    places = _places({page for group in groups for page in group})
+    for group in groups:
+        ordered = sorted((page for page in group if page in places), key=places.__getitem__)
+        for number, copy in enumerate(ordered):
+            for page in ordered[: min(number, SAME_KEY_AT_MOST)]:
+                yield copy, page
+
+
+def _places(pages: Collection[int]) -> dict[int, tuple[int, str]]:
+    """Where each page stands among originals and copies; pages left out of this rule have no place."""
+    return {
+        pk: _order(path)
+        for pk, path, title, _ in _titled(pages)
+        if not roles.is_template(path) and not roles.is_periodic(path, title)
+    }

@@ -46,7 +46,8 @@ class Blocks:
     ``text`` has the length of the text given, so offsets hold in both; its lines end at LF, and what is code, comment
     or mathematics is blank. ``starts`` are the offsets where a block of inline text starts, in order: no code span,
     link text or inline mathematics reaches past the next one. ``prose`` and ``items`` are those of ``starts`` where
-    a paragraph starts outside and inside of lists. ``headings`` are ``(level, text)``, ``tables`` ``(start, end)``.
+    a paragraph starts outside and inside of lists. ``headings`` are ``(level, text)``, ``tables`` ``(start, end)``,
+    ``blanked`` the ``[start, end]`` of what is blank in ``text``, in order.
     """
 
     text: str
@@ -55,6 +56,7 @@ class Blocks:
     items: list[int] = field(default_factory=list)
     headings: list[tuple[int, str]] = field(default_factory=list)
     tables: list[tuple[int, int]] = field(default_factory=list)
+    blanked: list[list[int]] = field(default_factory=list)
 
 
 def scan_blocks(text: str) -> Blocks:
@@ -114,6 +116,7 @@ class _Scanner:
                 self.line(line, position)
             position += len(line) + 1
         self.blocks.text = _blanked(self.text, self.masks)
+        self.blocks.blanked = self.masks
         self.cells()
         return self.blocks
 

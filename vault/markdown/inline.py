@@ -81,7 +81,7 @@ def scan_inline(blocks: Blocks) -> Inline:
     for mark, sign in (("\\", "\\"), ("`", "`"), ("]", "]("), ("<", "<!--"), ("$", "$")):
         if sign in text:
             marks += mark
-    scanner = _Scanner(blocks, _pattern(marks))
+    scanner = Scanner(blocks, _pattern(marks))
     scanner.run()
     links = sorted(scanner.links, key=lambda link: link.start) if "]" in marks else scanner.links
     return Inline(links, list(scanner.tags.values()), scanner.remote)
@@ -92,7 +92,7 @@ def _pattern(marks: str) -> re.Pattern[str]:
     return re.compile("[" + re.escape(marks) + "]")
 
 
-class _Scanner:
+class Scanner:
     """The pass over one text; each method takes the offset of its mark and gives the offset to go on from."""
 
     __slots__ = (

@@ -20,6 +20,8 @@ from wiki.search.text import clean, symbol_names, words
 _POSITIONS: Final = 255
 _LAST_POSITION: Final = 16_383
 _VECTOR_BYTES: Final = 900_000
+# tokens of a text in which a word of a name may well stand more than 255 times
+_LONG_TEXT: Final = 4_000
 # D, C, B, A: body, (unused), names, title
 WEIGHTS: Final = "{0.5, 0.5, 0.5, 1.0}"
 # divide by 1 + log of the page's length
@@ -126,3 +128,30 @@ def bodies(pks: Sequence[int], chars: int) -> dict[int, tuple[str, str]]:
             "SELECT page_id, names, left(body, %s) FROM wiki_words WHERE page_id = ANY(%s)", [chars, list(pks)]
         )
         return {pk: (names, body) for pk, names, body in cursor.fetchall()}
+
+
+def ends(pks: Sequence[int], chars: int) -> dict[int, str]:
+    """Page key to the first and the last ``chars`` characters of its body, a blank between them."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT page_id, left(body, %s) || ' ' || right(body, %s) FROM wiki_words WHERE page_id = ANY(%s)",
+            [chars, chars, list(pks)],
+        )
+        return dict(cursor.fetchall())
+
+
+def holding(text: str) -> list[int]:
+    """The pages whose bodies may hold these words beside each other, in the order of their keys.
+
+    A tsvector keeps the first 255 places of a word, so a long text is asked for the words only.
+    """
+    lexemes = [f"'{stem(token)}'" for token in words(clean(text))]
+    if not lexemes:
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT page_id FROM wiki_words WHERE vector @@ CAST(%s AS tsquery) "
+            "OR (tokens > %s AND vector @@ CAST(%s AS tsquery)) ORDER BY page_id",
+            [" <-> ".join(lexemes), _LONG_TEXT, " & ".join(lexemes)],
+        )
+        return [row[0] for row in cursor.fetchall()]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from django.db import connection
@@ -10,11 +11,12 @@ from django.db.backends.utils import CursorWrapper
 
 from wiki.search.query import Term
 from wiki.search.rows import PageWords
-from wiki.search.text import clean, shadow
+from wiki.search.text import SPACELESS, SPACELESS_RANGES, WORD, clean, fold, grams, shadow
 
 # title, names, body, shadow; docs/benchmarks-search.md has what else was measured
 WEIGHTS: Final = (3.0, 1.0, 1.0, 1.0)
 _IDS_AT_ONCE: Final = 500
+_PIECES: Final = re.compile(rf"[{SPACELESS_RANGES}]+|[^{SPACELESS_RANGES}]+")
 # Segments of a level that are let be before they are merged: each merge writes again what was written before.
 MANY_PAGES: Final = (
     "INSERT INTO wiki_words(wiki_words, rank) VALUES ('automerge', 8)",
@@ -131,3 +133,54 @@ def bodies(pks: Sequence[int], chars: int) -> dict[int, tuple[str, str]]:
 
 def _bm25() -> str:
     return f"bm25({', '.join(map(str, WEIGHTS))})"
+
+
+def ends(pks: Sequence[int], chars: int) -> dict[int, str]:
+    """Page key to the first and the last ``chars`` characters of its body, a blank between them."""
+    marks = ", ".join(["%s"] * len(pks))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT rowid, substr(body, 1, %s) || ' ' || substr(body, -%s) "  # noqa: S608 - placeholders only
+            f"FROM wiki_words WHERE rowid IN ({marks})",
+            [chars, chars, *pks],
+        )
+        return dict(cursor.fetchall())
+
+
+def holding(text: str) -> list[int]:
+    """The pages whose bodies may hold these words beside each other, in the order of their keys."""
+    parts = [*_phrases(text)]
+    if not parts:
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT rowid FROM wiki_words WHERE wiki_words MATCH %s ORDER BY rowid", [" AND ".join(parts)])
+        return [row[0] for row in cursor.fetchall()]
+
+
+def _phrases(text: str) -> Iterator[str]:
+    """What a body has to match: runs of words as phrases, scripts without spaces by their pairs in the shadow."""
+    together: list[str] = []
+    for word in (found[0] for found in WORD.finditer(clean(text))):
+        if not SPACELESS.search(word):
+            together.append(word.lower())
+            continue
+        yield from _phrase(together)
+        together = []
+        for piece in _PIECES.findall(word):
+            if not SPACELESS.match(piece):
+                yield f'{{body shadow}} : "{fold(piece)}"'
+            elif len(piece) > 1:
+                yield f'{{shadow}} : "{" ".join([*grams(fold(piece))][:-1])}"'
+            else:
+                yield f'{{shadow}} : "{fold(piece)}" *'
+    yield from _phrase(together)
+
+
+def _phrase(words: list[str]) -> Iterator[str]:
+    """Words beside each other; one that sticks to a script without spaces stands in the shadow, alone."""
+    if len(words) == 1:
+        yield f'{{body shadow}} : ("{words[0]}" OR "{fold(words[0])}")'
+    elif words:
+        stuck = " OR ".join(f'"{fold(word)}"' for word in words)
+        each = " AND ".join(f'("{word}" OR "{fold(word)}")' for word in words)
+        yield f'({{body}} : "{" ".join(words)}" OR ({{shadow}} : ({stuck}) AND {{body shadow}} : ({each})))'

@@ -1,0 +1,208 @@
+"""When two texts are nearly the same, and the keys under which pages that may be meet.
+
+The measure is the Jaccard index of shingles: of all runs of five words that are in either text, the share that is in
+both. Words are casefolded runs of letters and digits; of scripts written without blanks (and of Hangul) each pair of
+characters counts as one.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
+from typing import Final
+
+from django.db import transaction
+
+from reviews.models import LikenessKey
+from wiki.models import Page
+from wiki.rows import chunks, insert
+from wiki.search import texts
+from wiki.search.text import SPACELESS
+
+#: Words of a shingle.
+SHINGLE: Final = 5
+#: Texts are nearly the same from this share of common shingles on.
+ALIKE: Final = 0.9
+#: Shorter texts are not compared: a handful of words is the same by chance, or by template.
+FEWEST_WORDS: Final = 40
+#: Keys of a text.
+KEYS: Final = 8
+#: Characters at each end of a text from which its keys are taken.
+END_CHARS: Final = 2_000
+
+_WORD: Final = re.compile(r"[^\W_]+")
+_ASCII_WORDS: Final = {code: chr(code).lower() if chr(code).isalnum() else " " for code in range(128)}
+_ASCII: Final = bytes(range(128))
+_BYTES: Final = "".join(_ASCII_WORDS.values()).encode() + bytes(range(128, 256))
+#: Different characters beyond ASCII up to which each is looked at by itself.
+_FEW_OTHERS: Final = 64
+#: Pages whose shingles are in memory at once, 100 KB or so each.
+_COMPARED_AT_ONCE: Final = 200
+_ROWS_AT_ONCE: Final = 4_000
+
+Shingles = frozenset[tuple[str, ...]]
+
+
+def text_words(text: str) -> list[str]:
+    """The words of a text, in order."""
+    if text.isascii():
+        return text.translate(_ASCII_WORDS).split()
+    data = text.encode("utf-8", "surrogatepass")
+    others = set(data.translate(None, _ASCII).decode("utf-8", "surrogatepass"))
+    if len(others) > _FEW_OTHERS:
+        folded = text.casefold()
+        found: list[str] = _WORD.findall(folded)
+        others = set(folded)
+    else:  # the same words, in a fifth of the time: most texts have some quotes and dashes and a few letters
+        plain = data.translate(_BYTES).decode("utf-8", "surrogatepass")
+        for other in others:
+            plain = plain.replace(other, "".join(part if part.isalnum() else " " for part in other.casefold()))
+        found = plain.split()
+    if not SPACELESS.search("".join(others)):
+        return found
+    places = [at for at, word in enumerate(found) if not word.isascii()]
+    if len(places) > _FEW_OTHERS:
+        return [part for word in found for part in ((word,) if word.isascii() else _parts(word))]
+    for at in reversed(places):
+        found[at : at + 1] = _parts(found[at])
+    return found
+
+
+def _parts(word: str) -> Iterator[str]:
+    at = 0
+    for run in SPACELESS.finditer(word):
+        start, end = run.span()
+        if start > at:
+            yield word[at:start]
+        if end - start == 1:
+            yield run[0]
+        for first in range(start, end - 1):
+            yield word[first : first + 2]
+        at = end
+    if at < len(word):
+        yield word[at:]
+
+
+def shingles(words: Sequence[str]) -> Shingles:
+    """The runs of five words, each once; none of a text too short to be compared."""
+    if len(words) < FEWEST_WORDS:
+        return frozenset()
+    return frozenset(zip(*(words[start:] for start in range(SHINGLE)), strict=False))
+
+
+def alike(one: Shingles, other: Shingles) -> bool:
+    """Whether nine tenths of what is in either is in both."""
+    fewer, more = sorted((len(one), len(other)))
+    if fewer < ALIKE * more:
+        return False
+    common = len(one & other)
+    return common >= ALIKE * (fewer + more - common) > 0
+
+
+class Comparison:
+    """Compares the texts of pages, which it reads when it needs them and forgets when they become many."""
+
+    def __init__(self) -> None:
+        self._shingles: dict[int, Shingles] = {}
+
+    def alike(self, one: int, other: int) -> bool:
+        """Whether two pages say nearly the same."""
+        self._load({one, other})
+        return alike(self._shingles[one], self._shingles[other])
+
+    def _load(self, pages: set[int]) -> None:
+        missing = pages - self._shingles.keys()
+        if len(self._shingles) + len(missing) > _COMPARED_AT_ONCE:
+            self._shingles = {page: self._shingles[page] for page in pages - missing}
+        self._shingles.update(dict.fromkeys(missing, Shingles()))
+        self._shingles.update((page, shingles(text_words(text))) for page, text in texts(missing))
+
+
+class TextKeys:
+    """Makes the keys of texts: shingles at places that two nearly equal texts choose alike.
+
+    Where a shingle is taken is told by the words with the lowest checksums, at their first places: other words, and
+    so most changes, don't move them. Ranks are kept from text to text, since most words are met again.
+    """
+
+    def __init__(self) -> None:
+        self._ranks = _Ranks()
+
+    def of(self, text: str) -> list[str]:
+        """The keys of a text; none for a short one."""
+        words = text_words(text)
+        if len(words) < FEWEST_WORDS:
+            return []
+        distinct = set(words)
+        ranked = dict(zip(map(self._ranks.__getitem__, distinct), distinct, strict=True))
+        starts = (words.index(ranked[rank]) for rank in sorted(ranked)[:KEYS])
+        return [_digest(words[start : start + SHINGLE]) for start in starts]
+
+
+class _Ranks(dict[str, int]):
+    """Word to its checksum, filled as words are met."""
+
+    def __missing__(self, word: str) -> int:
+        rank = self[word] = zlib.crc32(word.encode("utf-8", "surrogatepass"))
+        return rank
+
+
+def _digest(words: Iterable[str]) -> str:
+    return blake2b(" ".join(words).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+# --- rows ------------------------------------------------------------------------------------------
+
+
+def listed(pages: Collection[int] | None) -> list[int]:
+    """Those of the pages that are live and not reserved; None: all."""
+    found = Page.objects.listed().order_by().values_list("pk", flat=True)
+    if pages is None:
+        return list(found)
+    return [pk for chunk in chunks(pages) for pk in found.filter(pk__in=chunk)]
+
+
+def renew(kind: str, wanted: Mapping[int, Collection[str]], *, everything: bool = False) -> None:
+    """Give pages these keys of a kind, and no others; with ``everything`` pages that are not named have none.
+
+    Only rows that differ are written, in transactions of their own.
+    """
+    kept: dict[int, set[str]] = {}
+    gone: list[int] = []
+    for pk, page, key in _stored(kind, None if everything else wanted):
+        keys = kept.setdefault(page, set())
+        if key in wanted.get(page, ()) and key not in keys:
+            keys.add(key)
+        else:
+            gone.append(pk)
+    new = [
+        (page, kind, key)
+        for page, keys in wanted.items()
+        for key in dict.fromkeys(keys)
+        if key not in kept.get(page, ())
+    ]
+    for chunk in chunks(gone):
+        LikenessKey.objects.filter(pk__in=chunk).delete()
+    for rows in chunks(new, _ROWS_AT_ONCE):
+        with transaction.atomic():
+            insert(LikenessKey, ("page", "kind", "key"), rows)
+
+
+def _stored(kind: str, pages: Collection[int] | None) -> Iterator[tuple[int, int, str]]:
+    rows = LikenessKey.objects.filter(kind=kind).values_list("pk", "page_id", "key")
+    for part in [rows] if pages is None else (rows.filter(page__in=chunk) for chunk in chunks(pages)):
+        yield from list(part)
+
+
+def keys_of(kind: str, pages: Collection[int] | None) -> set[str]:
+    """The keys of a kind that pages have (None: that any has)."""
+    return {key for _, _, key in _stored(kind, pages)}
+
+
+def keyed(kind: str, keys: Iterable[str] | None) -> Iterator[tuple[str, int]]:
+    """``(key, page key)`` of all pages under these keys; None: under any."""
+    rows = LikenessKey.objects.filter(kind=kind).values_list("key", "page_id")
+    for part in [rows] if keys is None else (rows.filter(key__in=chunk) for chunk in chunks(keys)):
+        yield from list(part)
