@@ -107,6 +107,7 @@ def test_200_ids(action: str) -> None:
     again = take(ids, action, author=BOB)
     assert (again.updated, again.already) == ([], ids)
     assert set(decided.values_list("reviewed_by", flat=True)) == {"user:alice"}
+    assert ReviewEvent.objects.filter(what="decided").count() == 200, "of those decided before nothing is told"
 
 
 def test_a_bulk_takes_the_same_few_statements_for_one_and_for_200() -> None:
