@@ -15,7 +15,7 @@ from reviews.producers.uncited import UncitedSource
 from reviews.services import Finding
 from wiki.changes import Changed
 
-__all__ = ["PRODUCERS", "Producer", "Settling"]
+__all__ = ["PRODUCERS", "Preparing", "Producer", "Settling"]
 
 
 class Producer(Protocol):
@@ -50,6 +50,15 @@ class Settling(Protocol):
 
     def settle(self, targets: Collection[str] | None) -> None:
         """Keep what these targets (None: all) are compared with from now on."""
+        ...
+
+
+@runtime_checkable
+class Preparing(Protocol):
+    """A producer that finds by rows of its own: it brings those of what changed up to date before each look."""
+
+    def prepare(self, changed: Changed) -> None:
+        """Renew the rows of these pages, or (``everything``) all rows; in transactions of its own."""
         ...
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 from django.conf import settings
 
 from reviews.models import Evidence, Origin, ReviewItem, Status
-from reviews.producers import PRODUCERS, Producer, Settling
+from reviews.producers import PRODUCERS, Preparing, Producer, Settling
 from reviews.producers.answered import answered_proposals
 from reviews.services import Finding, close, file
 from reviews.services.producer_state import note_failure, note_pass, owing
@@ -122,6 +122,8 @@ def _run_one(producer: Producer, changed: Changed, asked: set[str], outcome: _Ou
     """Let one producer look; if it fails the others go on, and it looks at everything after the next scan."""
     try:
         _check_whole()
+        if isinstance(producer, Preparing):
+            producer.prepare(Changed(everything=True) if full else changed)
         targets = None if full else producer.targets(changed) | asked
         if targets is not None and not targets:
             return
