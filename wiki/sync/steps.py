@@ -32,7 +32,7 @@ Progress = Callable[[str, int, int], None]
 
 #: Files other than pages of one transaction: ≤ 100 ms on SQLite.
 FILES_AT_ONCE: Final = 500
-#: From this number of pages on the database is told to expect many, and the feed of changes that all may differ.
+#: From this number of pages on the database is told to expect many, and the feed of changes to name no single one.
 MANY: Final = 1_000
 
 
@@ -62,7 +62,8 @@ class ScanRun:
         self._rested: list[Change] = []  # doubtful files that turned out the same
         self._fresh_at: int | None = None  # version of the index when it had no links yet
         self._early: EarlyAnswers | None = None
-        self._everything = False  # whether so much changes that the feed names no single page
+        self._everything = False  # whether so much has changed that the feed names no single page
+        self._noted = 0
 
     def go(self, known: Known, found: Found) -> None:
         """Find the differences and, but for a dry run, write them."""
@@ -79,7 +80,7 @@ class ScanRun:
         self._vault_id = self.vault.id
         self._ledger = self.vault.ids.ids_at(seen.path for page, seen in work.pages if page is None)
         first = not known.pages and not known.files and not self.partial
-        self._everything = first or len(work.pages) + len(work.moves) + len(work.gone) >= MANY
+        self._everything = first
         if not Link.objects.exists():
             self._fresh_at = data_version()
             if first:
@@ -114,6 +115,8 @@ class ScanRun:
         # While the first scan fills an empty index all links wait or are certain, unless a service wrote meanwhile.
         if not self._is_fresh():
             mark_stale(applied.stale)
+        self._noted += len(applied.noted)
+        self._everything = self._everything or self._noted >= MANY
         if isinstance(applied, AppliedFiles):
             feed.note(files=applied.noted, everything=self._everything)
             return
