@@ -26,7 +26,7 @@ _FILING_LOCK: Final = 0x72657669657773
 #: How often a batch is tried when somebody who does not take the lock files the same question meanwhile.
 _TRIES: Final = 3
 
-_FOLLOWS_EVIDENCE: Final = (Status.SKIPPED, Status.RESOLVED, Status.DEEP_RESEARCHED)
+FOLLOWS_EVIDENCE: Final = (Status.SKIPPED, Status.RESOLVED, Status.DEEP_RESEARCHED)
 _VALUES: Final = (
     "title",
     "rationale",
@@ -165,13 +165,13 @@ def _judge_one(question: _Question, items: list[ReviewItem], evidence: dict[UUID
         same = evidence.get(item.pk, set()) == question.pages and _same(item, question.values)
         outcome.what = "unchanged" if same else "refreshed"
         return
-    question.previous = outcome.item = last = _last(items)
+    question.previous = outcome.item = last = last_of(items)
     if last is None:
         outcome.what = "filed"
     elif last.status == Status.DISMISSED:
         outcome.what = "refused"
         outcome.reason = "It was dismissed, and does not come back by itself. A person can reopen it."
-    elif last.status in _FOLLOWS_EVIDENCE:
+    elif last.status in FOLLOWS_EVIDENCE:
         if last.evidence_hash == question.values["evidence_hash"]:
             outcome.what = "refused"
             outcome.reason = f"It was decided ({last.status}), and what it rests on has not changed since."
@@ -181,7 +181,7 @@ def _judge_one(question: _Question, items: list[ReviewItem], evidence: dict[UUID
         outcome.what, question.why = "filed", "regressed"
 
 
-def _last(items: list[ReviewItem]) -> ReviewItem | None:
+def last_of(items: list[ReviewItem]) -> ReviewItem | None:
     """The item that no other one follows: each names the one before it, so that no clock has to be trusted."""
     followed = {item.previous_id for item in items}
     ends = [item for item in items if item.pk not in followed]
