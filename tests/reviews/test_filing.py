@@ -298,7 +298,7 @@ def test_a_question_filed_by_somebody_else_meanwhile_is_refreshed(monkeypatch: p
             ReviewItem.objects.create(title="theirs", content_key=key, **theirs)
 
     monkeypatch.setattr(filing, "_insert", too_late)
-    monkeypatch.setattr(filing, "_filing_lock", turn)
+    monkeypatch.setattr(filing, "filing_lock", turn)
     assert len(file_all(finding(title="ours")).refreshed) == 1
     assert ReviewItem.objects.get().title == "ours"
 
