@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from reviews.api.serializers import NamedPageSerializer
@@ -12,7 +13,7 @@ from reviews.services.research import LEASE_SECONDS, LONGEST_LEASE, MAX_CLAIMS, 
 from reviews.services.rules import MAX_NOTE
 from wiki.api.fields import Flag, Text, VaultPath, Whole
 
-_NOTE = f"at most {MAX_NOTE} characters"
+_NOTE = "what whoever asked should know"
 
 
 class RunItemSerializer(serializers.Serializer[Any]):
@@ -45,6 +46,7 @@ class RunSerializer(serializers.Serializer[Any]):
     item = RunItemSerializer()
 
 
+@extend_schema_serializer(many=False)  # the method is named `list`, and yet it answers one object
 class RunListSerializer(serializers.Serializer[Any]):
     """A part of the runs, oldest first."""
 
@@ -84,13 +86,13 @@ class CompleteSerializer(serializers.Serializer[Any]):
     page_id = Text(required=False, default=None)
     title = Text(required=False, default=None)
     path = VaultPath(required=False, default=None, help_text="decides between namesakes")
-    note = Text(required=False, default="", help_text=_NOTE)
+    note = Text(required=False, default="", max_length=MAX_NOTE, help_text=_NOTE)
 
 
 class FailSerializer(serializers.Serializer[Any]):
     """Why no page came of it, and whether somebody else shall try."""
 
-    note = Text(required=False, default="", help_text=_NOTE)
+    note = Text(required=False, default="", max_length=MAX_NOTE, help_text=_NOTE)
     retry = Flag(required=False, default=False, help_text="put it back among those that wait, while tries are left")
 
 

@@ -22,7 +22,7 @@ from wiki.models import PageType
 ACTION_CHOICES: Final = [(name, name) for action in ACTIONS for name in (action.name, *action.aliases)]
 #: The statuses that somebody can choose.
 CHOSEN_STATUSES: Final = [(action.status.value, action.status.label) for action in ACTIONS]
-_NOTE: Final = f"why; at most {MAX_NOTE} characters"
+_NOTE: Final = "why, if there is something to say"
 
 
 class NamedPageSerializer(serializers.Serializer[Any]):
@@ -228,7 +228,7 @@ class FiledSerializer(serializers.Serializer[Any]):
 class NoteSerializer(serializers.Serializer[Any]):
     """What may be said with a decision."""
 
-    note = Text(required=False, default="", help_text=_NOTE)
+    note = Text(required=False, default="", max_length=MAX_NOTE, help_text=_NOTE)
 
 
 class DecisionSerializer(serializers.Serializer[Any]):
@@ -236,7 +236,7 @@ class DecisionSerializer(serializers.Serializer[Any]):
 
     action = Choice(ACTION_CHOICES, required=False)
     status = Choice(CHOSEN_STATUSES, required=False)
-    note = Text(required=False, default="", help_text=_NOTE)
+    note = Text(required=False, default="", max_length=MAX_NOTE, help_text=_NOTE)
 
 
 class DecidedSerializer(serializers.Serializer[Any]):
@@ -259,7 +259,7 @@ class BulkSerializer(serializers.Serializer[Any]):
     ids = Ids(
         child=serializers.CharField(), min_length=1, max_length=MAX_IDS, help_text="an id given twice counts once"
     )
-    note = Text(required=False, default="", help_text=_NOTE)
+    note = Text(required=False, default="", max_length=MAX_NOTE, help_text=_NOTE)
 
 
 class FailedIdSerializer(ErrorSerializer):

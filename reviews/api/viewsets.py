@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from reviews import services
 from reviews.actions import action_for_status, action_named
 from reviews.api import schema, serializers
+from reviews.producers.runner import sweep
 from vault.errors import ErrorCode, SynapseError
 from wiki.api import params
 from wiki.api.base import RestViewSet
@@ -19,8 +20,10 @@ from wiki.api.schema import errors
 from wiki.api.serializers import NothingSerializer
 from wiki.api.throttles import count_decisions
 
-#: What carrying a decision out can answer: also what writing a page, or opening a research run, can.
-_DECIDING = errors(400, 404, 409, 413, 415, 422, 503, 507)
+_DECIDING = (400, 404, 409, 413, 415, 422)
+#: What writing a page, and opening a research run, can answer beside that.
+_WRITING = (428, 507)
+_RESEARCH = (503,)
 
 
 def _decide(request: Request, item_id: str, action: str, note: str) -> Response:
@@ -29,15 +32,15 @@ def _decide(request: Request, item_id: str, action: str, note: str) -> Response:
     return Response({"item": services.item_as_dict(done.item), "changed": done.changed})
 
 
-def _verb(action: str, operation_id: str) -> Callable[..., Response]:
-    """The method behind an address that names its action."""
+def _verb(action: str, operation_id: str, *effect: int) -> Callable[..., Response]:
+    """The method behind an address that names its action; ``effect``: the statuses that its effect can answer."""
 
     @extend_schema(
         operation_id=operation_id,
         description=f"{action_named(action).help} A body may hold a note.",
         parameters=[schema.REVIEW_ID],
         request=serializers.NoteSerializer,
-        responses={200: serializers.DecidedSerializer, **_DECIDING},
+        responses={200: serializers.DecidedSerializer, **errors(*_DECIDING, *effect)},
         examples=[schema.TERMINAL],
     )
     def decide(self: ReviewItemViewSet, request: Request, id: str) -> Response:
@@ -69,7 +72,11 @@ class ReviewItemViewSet(RestViewSet):
     @extend_schema(
         operation_id="fileReviews",
         request=serializers.FileItemsSerializer,
-        responses={200: serializers.FiledSerializer, 201: serializers.FiledSerializer, **errors(400, 413, 415, 422)},
+        responses={
+            200: serializers.FiledSerializer,
+            201: serializers.FiledSerializer,
+            **errors(400, 409, 413, 415, 422),
+        },
         examples=schema.FILE,
     )
     def create(self, request: Request) -> Response:
@@ -92,7 +99,7 @@ class ReviewItemViewSet(RestViewSet):
         operation_id="decideReview",
         parameters=[schema.REVIEW_ID],
         request=serializers.DecisionSerializer,
-        responses={200: serializers.DecidedSerializer, **_DECIDING},
+        responses={200: serializers.DecidedSerializer, **errors(*_DECIDING, *_WRITING, *_RESEARCH)},
         examples=[*schema.PATCH, schema.TERMINAL],
     )
     def partial_update(self, request: Request, id: str) -> Response:
@@ -102,16 +109,16 @@ class ReviewItemViewSet(RestViewSet):
 
     skip = _verb("skip", "skipReview")
     dismiss = _verb("dismiss", "dismissReview")
-    create_page = _verb("create", "createFromReview")
-    approve = _verb("approve", "approveReview")
-    deep_research = _verb("deep-research", "researchReview")
+    create_page = _verb("create", "createFromReview", *_WRITING)
+    approve = _verb("approve", "approveReview", *_WRITING)
+    deep_research = _verb("deep-research", "researchReview", *_RESEARCH)
     mark_resolved = _verb("mark-resolved", "markReviewResolved")
 
     @extend_schema(
         operation_id="reopenReview",
         parameters=[schema.REVIEW_ID],
         request=NothingSerializer,
-        responses={200: serializers.ReopenedSerializer, **errors(400, 404, 409, 413, 415)},
+        responses={200: serializers.ReopenedSerializer, **errors(400, 404, 413, 415)},
     )
     def reopen(self, request: Request, id: str) -> Response:
         """Ask a decided item's question anew, as an item that names the old one; if it is pending, name that one."""
@@ -163,8 +170,6 @@ class ReviewItemViewSet(RestViewSet):
     )
     def sweep(self, request: Request) -> Response:
         """Look at all pending findings again, and close those that are no longer true."""
-        from reviews.producers.runner import sweep
-
         params.body_params(request, NothingSerializer)
         return Response({"auto_resolved": sweep()})
 

@@ -1,4 +1,4 @@
-"""The callers of these tests: Rita reads, Wanda writes, each with a token; Nobody shows none."""
+"""The callers of these tests: Rita reads, Paula proposes, Wanda writes, each with a token; Nobody shows none."""
 
 from __future__ import annotations
 
@@ -45,6 +45,9 @@ class Rest:
     def put(self, path: str, body: Any = None, **headers: str) -> Any:
         return self.call("PUT", path, body, **headers)
 
+    def patch(self, path: str, body: Any = None, **headers: str) -> Any:
+        return self.call("PATCH", path, body, **headers)
+
     def delete(self, path: str, **headers: str) -> Any:
         return self.call("DELETE", path, **headers)
 
@@ -63,6 +66,11 @@ def nobody(vault: VaultFolder) -> Rest:
 @pytest.fixture
 def rita(vault: VaultFolder) -> Rest:
     return Rest(create_token(name="rita", scope=Scope.READ)[1])
+
+
+@pytest.fixture
+def paula(vault: VaultFolder) -> Rest:
+    return Rest(create_token(name="paula", scope=Scope.PROPOSE)[1])
 
 
 @pytest.fixture

@@ -35,9 +35,7 @@ def _operation(method: str, path: str) -> dict[str, Any] | None:
     """The operation at an address, the most literal one first; None where the document has none."""
     address = path.split("?")[0].removesuffix("/")
     for known in sorted(document()["paths"], key=lambda known: ("{" in known, known)):
-        pattern = re.sub(
-            r"\\\{(\w+)\\\}", lambda name: ".+" if name[1] == "path" else "[0-9a-fA-F-]{36}", re.escape(known)
-        )
+        pattern = re.sub(r"\\\{(\w+)\\\}", lambda name: ".+" if name[1] == "path" else "[^/]+", re.escape(known))
         if re.fullmatch(pattern, address, re.DOTALL):
             found: dict[str, Any] | None = document()["paths"][known].get(method.lower())
             return found
