@@ -21,7 +21,7 @@ import pytest
 from mcp import Client, ClientSession, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-from mcpapi.profiles import READ_TOOLS, WRITE_TOOLS
+from mcpapi.profiles import PROPOSING_TOOLS, READ_TOOLS, WRITE_TOOLS
 from vault import frontmatter
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -230,6 +230,67 @@ def test_http_without_the_setting_only_reads(world, http_server):
     response = httpx.post(f"{base}/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
     assert response.status_code == 401
     assert "www-authenticate" in response.headers
+
+
+def test_where_writes_are_staged_an_agent_proposes_and_a_person_decides(world, http_server):
+    token = json.loads(world.manage("token", "create", "proposer", "--scope", "propose", "--json"))["token"]
+    url = f"{http_server(MCP_REMOTE_WRITE_ENABLED='staged', MCP_AUTH_TOKEN=STATIC)}/mcp"
+    turing = world.vault / "wiki" / "entities" / "alan-turing.md"
+    before = turing.read_bytes()
+    frontmatter = {"type": "entity", "title": "Alan Turing", "sources": ["raw/sources/lives.txt"], "lang": "en"}
+    review: dict[str, Any] = {}
+
+    async def refused(session: ClientSession, tool: str, **arguments: Any) -> str:
+        result = await session.call_tool(tool, arguments)
+        assert result.is_error
+        code: str = result.structured_content["error_code"]
+        return code
+
+    async def propose(session: ClientSession) -> None:
+        await session.initialize()
+        assert {tool.name for tool in (await session.list_tools()).tools} == READ_TOOLS | PROPOSING_TOOLS
+        page = await ask(session, "get_page", title="Alan Turing")
+        change = {
+            "title": "Alan Turing",
+            "content": "Alan Turing described a machine that can be every machine.\n",
+            "frontmatter": frontmatter,
+            "base_hash": page["content_hash"],
+        }
+        review.update(await ask(session, "write_page", **change))
+        assert (review["staged"], review["base_hash"]) == (True, page["content_hash"])
+        assert (await ask(session, "write_page", **change))["review_id"] == review["review_id"]
+        doubt = {"item_type": "confirm", "title": "Was it 1912?", "page": "Alan Turing"}
+        assert (await ask(session, "propose_review", items=[doubt]))["filed"] == 1
+        decision = {"id": review["review_id"], "action": "create"}
+        assert await refused(session, "resolve_review", **decision) == "write_disabled"
+        assert await refused(session, "trigger_source_rescan") == "write_disabled"
+        assert (await ask(session, "get_page", title="Alan Turing"))["content"] == page["content"]
+
+    async def decide(session: ClientSession) -> None:
+        await session.initialize()
+        waiting = await ask(session, "list_reviews", item_type="suggestion")
+        assert review["review_id"] in [item["id"] for item in waiting["result"]]
+        decided = await ask(session, "resolve_review", id=review["review_id"], action="create", note="yes")
+        assert (decided["changed"], decided["item"]["status"]) == (True, "created")
+
+    async def look(session: ClientSession) -> None:
+        await session.initialize()
+        done = await ask(session, "list_reviews", status="resolved")
+        (mine,) = [item for item in done["result"] if item["id"] == review["review_id"]]
+        assert (mine["status"], mine["note"]) == ("created", "yes")
+        assert mine["created_page"]["title"] == "Alan Turing"
+        assert (await ask(session, "get_page", title="Alan Turing"))["content"].startswith("Alan Turing described a")
+
+    run(over_http(url, token), propose)
+    assert turing.read_bytes() == before
+    assert not list(world.vault.rglob("*.synapse-*"))
+    run(over_stdio(world), decide)
+    after = turing.read_bytes()
+    assert b"a machine that can be every machine" in after
+    run(over_http(url, token), look)
+    run(over_http(url, STATIC), look)  # the static token may propose there, and not more
+    world.manage("rescan")
+    assert turing.read_bytes() == after
 
 
 def start_stdio(world: World) -> subprocess.Popen[bytes]:

@@ -11,7 +11,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from mcpapi.http import McpApp
-from mcpapi.profiles import READ_TOOLS, WRITE_TOOLS
+from mcpapi.profiles import PROPOSING_TOOLS, READ_TOOLS, WRITE_TOOLS
 from vault.errors import HTTP_STATUS, ErrorCode
 from wiki.models import Token
 from wiki.tokens import create_token, last_used, revoke_token
@@ -258,12 +258,23 @@ def test_half_a_character_is_a_wrong_value_and_not_a_broken_message(settings):
     assert call("write_page", **page)["error_code"] == "invalid_content"
 
 
-@pytest.mark.parametrize("mode", ["false", "staged", "yes"])
+@pytest.mark.parametrize("mode", ["false", "yes"])
 @pytest.mark.parametrize("tool", sorted(WRITE_TOOLS))
 def test_where_remote_writing_is_off_no_writing_tool_is_there(settings, mode, tool):
     settings.MCP_REMOTE_WRITE_ENABLED = mode
     assert {found["name"] for found in message(request())["result"]["tools"]} == READ_TOOLS
     assert call(tool)["error_code"] == "write_disabled"
+
+
+def test_where_writes_are_staged_the_static_token_may_propose_and_nothing_else(settings):
+    settings.MCP_REMOTE_WRITE_ENABLED = "staged"
+    shown = {tool["name"]: tool for tool in message(request())["result"]["tools"]}
+    assert set(shown) == READ_TOOLS | PROPOSING_TOOLS
+    assert "Nothing is written" in shown["write_page"]["description"]
+    for name in PROPOSING_TOOLS:
+        assert call(name)["error_code"] == "missing_required_params"
+    for name in WRITE_TOOLS - PROPOSING_TOOLS:
+        assert call(name)["error_code"] == "write_disabled"
 
 
 def test_where_it_is_on_the_static_token_may_write(settings):
@@ -273,15 +284,17 @@ def test_where_it_is_on_the_static_token_may_write(settings):
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize(("scope", "may_write"), [("read", False), ("propose", False), ("write", True)])
-def test_a_token_sees_the_tools_of_its_scope(settings, monkeypatch, scope, may_write):
+@pytest.mark.parametrize(
+    ("scope", "more"), [("read", set()), ("propose", {"propose_review"}), ("write", set(WRITE_TOOLS))]
+)
+def test_a_token_sees_the_tools_of_its_scope(settings, monkeypatch, scope, more):
     settings.MCP_REMOTE_WRITE_ENABLED = "true"
     _, raw = create_token(name="agent", scope=scope)
     monkeypatch.setitem(HEADERS, "authorization", f"Bearer {raw}")
     names = {tool["name"] for tool in message(request())["result"]["tools"]}
-    assert names == (READ_TOOLS | WRITE_TOOLS if may_write else READ_TOOLS)
-    expected = "missing_required_params" if may_write else "forbidden"
-    assert call("write_page")["error_code"] == expected
+    assert names == READ_TOOLS | more
+    for name in WRITE_TOOLS - {"trigger_source_rescan"}:
+        assert call(name)["error_code"] == ("missing_required_params" if name in more else "forbidden")
     # the application has been left, and with it the last use was written
     assert Token.objects.get().last_used_at is not None
     assert last_used.flush() == 0

@@ -29,6 +29,8 @@ def refusal(tool: str, arguments: object) -> SynapseError:
 def test_defaults_are_filled_in():
     assert check("search_wiki", {"query": "q"}) == {"query": "q", "k": 5}
     assert check("list_pages", None) == {"type": None, "limit": 100, "cursor": None}
+    assert check("list_reviews", {}) == {"status": None, "limit": 50, "item_type": None, "cursor": None}
+    assert check("resolve_review", {"id": "i", "action": "a"}) == {"id": "i", "action": "a", "note": ""}
     assert check("write_page", {"title": "T", "content": "c", "frontmatter": PAGE}) == {
         "title": "T",
         "content": "c",
@@ -50,6 +52,8 @@ def test_defaults_are_filled_in():
         ("get_graph_neighborhood", {"title": "t", "depth": 0}, "depth", 1),
         ("list_pages", {"limit": 10**9}, "limit", 500),
         ("list_pages", {"limit": -1}, "limit", 1),
+        ("list_reviews", {"limit": 999}, "limit", 100),
+        ("list_reviews", {"limit": 0}, "limit", 1),
     ],
 )
 def test_bounds_are_applied_and_not_refused(tool, arguments, parameter, becomes):
