@@ -37,7 +37,7 @@ def _verb(action: str, operation_id: str, *effect: int) -> Callable[..., Respons
 
     @extend_schema(
         operation_id=operation_id,
-        description=f"{action_named(action).help} A body may hold a note.",
+        description=f"Decide about one item. {action_named(action).help} A body may hold a note.",
         parameters=[schema.REVIEW_ID],
         request=serializers.NoteSerializer,
         responses={200: serializers.DecidedSerializer, **errors(*_DECIDING, *effect)},

@@ -10,7 +10,9 @@ import pytest
 from django.conf import settings
 from django.core.management import call_command
 from drf_spectacular.generators import SchemaGenerator
+from jsonschema import Draft202012Validator, FormatChecker
 
+from tests.wiki.api import contract
 from vault.errors import ErrorCode
 
 KEPT = Path(settings.BASE_DIR) / "docs" / "openapi.json"
@@ -46,7 +48,7 @@ def test_the_document_that_is_served_is_the_same(document: dict[str, Any]) -> No
 
 def test_every_operation_has_a_name_a_sentence_and_a_tag(operations: list[tuple[str, str, dict[str, Any]]]) -> None:
     names = [operation["operationId"] for _, _, operation in operations]
-    assert len(names) == len(set(names)) == 18
+    assert len(names) == len(set(names)) == 36
     for path, method, operation in operations:
         assert operation["operationId"].isidentifier(), path
         assert operation["description"].endswith("."), (path, method)
@@ -90,6 +92,64 @@ def test_bodies_hold_no_other_keys_than_those_shown(
 ) -> None:
     bodies = [operation["requestBody"] for _, _, operation in operations if "requestBody" in operation]
     names = {body["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2] for body in bodies}
-    assert len(names) == 5
+    assert len(names) == 12
     assert not [name for name in names if document["components"]["schemas"][name]["additionalProperties"] is not False]
     assert "additionalProperties" not in document["components"]["schemas"]["Page"]
+
+
+def _schema(document: dict[str, Any], operation: dict[str, Any], status: str = "") -> dict[str, Any]:
+    """The form of an operation's body, or of its answer with this status."""
+    holder = operation["responses"][status] if status else operation["requestBody"]
+    name = holder["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+    found: dict[str, Any] = document["components"]["schemas"][name]
+    return found
+
+
+def test_bulk_resolve_and_the_patch_of_an_item_are_in_it(document: dict[str, Any]) -> None:
+    bulk = document["paths"]["/review/queue/bulk-resolve"]["post"]
+    asked = _schema(document, bulk)
+    assert asked["required"] == ["action", "ids"]
+    assert (asked["properties"]["ids"]["minItems"], asked["properties"]["ids"]["maxItems"]) == (1, 200)
+    assert set(_schema(document, bulk, "200")["properties"]) == {"resolved", "not_found", "already", "failed", "count"}
+    assert "too_many_ids" in bulk["responses"]["422"]["description"]
+    patch = document["paths"]["/review/queue/{id}"]["patch"]
+    asked = _schema(document, patch)
+    assert set(asked["properties"]) == {"action", "status", "note"}
+    assert "required" not in asked
+    for part in ("action", "status"):
+        name = asked["properties"][part]["$ref"].rpartition("/")[2]
+        assert document["components"]["schemas"][name]["enum"]
+    for status, code in [("404", "review_not_found"), ("409", "review_terminal"), ("422", "invalid_action")]:
+        assert code in patch["responses"][status]["description"]
+
+
+def test_the_queue_and_research_have_the_addresses_of_their_table(document: dict[str, Any]) -> None:
+    verbs = ("skip", "dismiss", "create", "approve", "deep-research", "mark-resolved", "reopen")
+    expected = {
+        "/review/queue": {"get", "post"},
+        "/review/queue/{id}": {"get", "patch"},
+        **{f"/review/queue/{{id}}/{verb}": {"post"} for verb in verbs},
+        **{f"/review/queue/{name}": {"post"} for name in ("bulk", "bulk-resolve", "sweep")},
+        "/research/runs": {"get"},
+        **{f"/research/runs/{{id}}/{name}": {"post"} for name in ("claim", "complete", "fail")},
+    }
+    found = {
+        path: set(item) & METHODS
+        for path, item in document["paths"].items()
+        if path.startswith(("/review", "/research"))
+    }
+    assert found == expected
+
+
+def test_examples_are_what_their_forms_allow(document: dict[str, Any], operations: list[Any]) -> None:
+    seen = 0
+    for path, _, operation in operations:
+        answers = [answer for answer in operation["responses"].values() if "content" in answer]
+        for holder in [operation.get("requestBody", {}), *answers]:
+            for form in holder.get("content", {}).values():
+                schema = {**contract.plain(form["schema"]), "components": contract.document()["components"]}
+                for example in form.get("examples", {}).values():
+                    validator = Draft202012Validator(schema, format_checker=FormatChecker())
+                    assert not list(validator.iter_errors(example["value"])), (path, example["value"])
+                    seen += 1
+    assert seen > 15

@@ -17,17 +17,17 @@ ANYWHERE = {405}
 
 @cache
 def document() -> dict[str, Any]:
-    found: dict[str, Any] = _plain(json.loads((Path(settings.BASE_DIR) / "docs/openapi.json").read_text()))
+    found: dict[str, Any] = plain(json.loads((Path(settings.BASE_DIR) / "docs/openapi.json").read_text()))
     return found
 
 
-def _plain(part: Any) -> Any:
+def plain(part: Any) -> Any:
     """OpenAPI 3.0's ``nullable`` in the words of JSON Schema."""
     if isinstance(part, list):
-        return [_plain(item) for item in part]
+        return [plain(item) for item in part]
     if not isinstance(part, dict):
         return part
-    found = {key: _plain(value) for key, value in part.items() if key != "nullable"}
+    found = {key: plain(value) for key, value in part.items() if key != "nullable"}
     return {"anyOf": [found, {"type": "null"}]} if part.get("nullable") is True else found
 
 
