@@ -12,7 +12,7 @@ from vault.errors import ErrorCode, SynapseError
 from vault.frontmatter import load, split, update
 from vault.frontmatter.properties import sources_of
 from vault.history import Author
-from vault.writer import sha256
+from vault.writing.target import sha256
 from wiki.services import Composed, compose_page
 from wiki.services.merge import union
 

@@ -18,7 +18,7 @@ from vault.frontmatter.properties import sources_of
 from vault.history import Author
 from vault.paths import check_writable_name
 from vault.slugs import page_path
-from vault.writer import sha256
+from vault.writing.target import sha256
 from wiki.models import Page
 from wiki.services import rules
 from wiki.services.composing import Composed, put, today

@@ -17,7 +17,7 @@ from vault.errors import ErrorCode, SynapseError
 from vault.frontmatter import check_characters, compose, validate
 from vault.history import Author
 from vault.paths import check_writable_name
-from vault.writer import sha256
+from vault.writing.target import sha256
 from wiki import sync
 from wiki.models import Page
 from wiki.services import rules
