@@ -43,7 +43,7 @@ class RunSerializer(serializers.Serializer[Any]):
     note = serializers.CharField()
     created_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)
-    item = RunItemSerializer()
+    item = RunItemSerializer(allow_null=True, help_text="null once it has been removed")
 
 
 @extend_schema_serializer(many=False)  # the method is named `list`, and yet it answers one object

@@ -13,6 +13,7 @@ from reviews import services
 from reviews.actions import action_for_status, action_named
 from reviews.api import schema, serializers
 from reviews.producers.runner import sweep
+from reviews.services.bulk import MAX_IDS
 from vault.errors import ErrorCode, SynapseError
 from wiki.api import params
 from wiki.api.base import RestViewSet
@@ -53,7 +54,7 @@ def _verb(action: str, operation_id: str, *effect: int) -> Callable[..., Respons
 def _bulk(request: Request) -> services.BulkOutcome:
     given = params.body_params(request, serializers.BulkSerializer)
     if isinstance(given["ids"], list):
-        count_decisions(request, min(len(given["ids"]), serializers.MAX_IDS))
+        count_decisions(request, min(len(given["ids"]), MAX_IDS))
     return services.bulk(**given, author=params.author(request))
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Case, CharField, Exists, F, OuterRef, Q, QuerySet, Value, When
+from django.db.models import Case, CharField, Exists, F, OuterRef, Q, Value, When
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
@@ -96,7 +96,7 @@ def list_runs(*, status: str = "queued", limit: int = 50, cursor: str | None = N
 def get_run(run_id: uuid.UUID | str) -> ResearchRun:
     """The run with this id, its ``standing`` worked out. Raises ``not_found``, for an id that is none too."""
     known = as_id(run_id)
-    run = _runs().filter(pk=known).first() if known else None
+    run: ResearchRun | None = _runs().filter(pk=known).first() if known else None
     if run is None:
         raise SynapseError(ErrorCode.NOT_FOUND, "No research run has this id. List the runs, and use one given there.")
     return run
@@ -106,7 +106,7 @@ def run_as_dict(run: ResearchRun) -> dict[str, Any]:
     """The run as REST, and whatever else shows it, has it; ``run`` comes from :func:`get_run` or a list."""
     standing: str = run.standing  # type: ignore[attr-defined]
     held = standing == RunStatus.CLAIMED
-    item = run.items.first()  # type: ignore[attr-defined]
+    item = run.items.first()
     return {
         "id": str(run.pk),
         "topic": run.topic,
@@ -121,14 +121,7 @@ def run_as_dict(run: ResearchRun) -> dict[str, Any]:
         "note": run.note,
         "created_at": iso(run.created_at),
         "finished_at": iso(run.finished_at or (run.lease_until if standing == RunStatus.FAILED else None)),
-        "item": {
-            "id": str(item.pk),
-            "item_type": item.item_type,
-            "title": item.title,
-            "rationale": item.rationale,
-            "page": named_page(item.page, item.page_path),
-            "referenced_pages": item.referenced_pages,
-        },
+        "item": _asking(item) if item else None,
     }
 
 
@@ -222,7 +215,7 @@ def fail_run(*, run_id: uuid.UUID | str, note: str = "", retry: bool = False, au
     raise _conflict(run, "Claim a run before you give it back.")
 
 
-def _runs() -> QuerySet[ResearchRun]:
+def _runs() -> Any:
     """The runs that an item names, each with its ``standing``: the status, seen with the lease."""
     lapsed = Q(status=RunStatus.CLAIMED, lease_until__lte=timezone.now())
     standing = Case(
@@ -238,6 +231,18 @@ def _runs() -> QuerySet[ResearchRun]:
         .select_related("page")
         .prefetch_related("items__page")
     )
+
+
+def _asking(item: ReviewItem) -> dict[str, Any]:
+    """What an agent has to know of the item that asked."""
+    return {
+        "id": str(item.pk),
+        "item_type": item.item_type,
+        "title": item.title,
+        "rationale": item.rationale,
+        "page": named_page(item.page, item.page_path),
+        "referenced_pages": item.referenced_pages,
+    }
 
 
 def _end(run: ResearchRun, author: Author, **fields: Any) -> bool:
