@@ -2,26 +2,262 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from typing import Final
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
+
+from django.db.models import QuerySet
 
 from reviews.models import ItemType
+from reviews.producers import roles
+from reviews.producers.likeness import keyed, renew, text_words
+from reviews.producers.names import Name, capitals_tell, mentions, name_of
+from reviews.producers.titles import title_key
 from reviews.services.findings import Finding
+from vault.links import text_key
+from vault.markdown import prose
 from wiki.changes import Changed
+from wiki.models import Alias, Link, Page
+from wiki.rows import chunks, select
+from wiki.search import pages_holding, texts
+from wiki.search.text import SPACELESS
+
+_NAME: Final = "name"
+#: Pages counted for one name: with so many a person sees what is the matter.
+PLACES_AT_MOST: Final = 50
+_TEXTS_AT_ONCE: Final = 100
+#: Languages that write all nouns with a capital.
+_CAPITAL_NOUNS: Final = frozenset({"de", "lb"})
+_LEADING: Final = "SELECT source_id, target_id FROM {link} WHERE target_id IS NOT NULL AND source_id IN {items}"
+
+
+class _Named(NamedTuple):
+    """One name of one page. A text that holds it has its ``words``, and those of its ``key`` beside each other."""
+
+    page: int
+    name: Name
+    words: frozenset[str]
+    key: str
+
+
+class _Place(NamedTuple):
+    """A page in whose text names are looked for."""
+
+    pk: int
+    path: str
+    lang: str
 
 
 class UnlinkedMention:
-    """A page's name in plain text of pages that do not link to it."""
+    """A page whose title or alias stands in plain text of pages that don't link to it. Its target is the page's id."""
 
     rule: Final = "unlinked-mention"
     item_type: Final = ItemType.SUGGESTION.value
 
-    def targets(self, changed: Changed) -> set[str]:
-        """Which questions the change can have opened or closed."""
-        del changed
-        return set()
+    def prepare(self, changed: Changed) -> None:
+        """Bring the keys of names up to date."""
+        pages = None if changed.everything else changed.pages
+        wanted: dict[int, set[str]] = {page: set() for page in pages or ()}
+        for named in _names(pages):
+            wanted.setdefault(named.page, set()).add(title_key(named.key))
+        renew(_NAME, wanted, everything=changed.everything)
 
-    def find(self, targets: Collection[str] | None) -> Iterable[Finding]:
-        """What is true now among these targets (None: among all)."""
-        del targets
-        return ()
+    def targets(self, changed: Changed) -> set[str]:
+        """The changed pages, and those that they name now; those that they named rest on them."""
+        pages = set(changed.pages)
+        for text in _texts(_places(changed.pages)):
+            held = (named for named in _names_by_key(text.grams) if named.words <= text.words)
+            pages.update(named.page for named in held if text.names(named))
+        rows = Page.objects.order_by().values_list("uid", flat=True)
+        return {str(uid) for chunk in chunks(pages) for uid in rows.filter(pk__in=chunk)}
+
+    def find(self, targets: Collection[str] | None) -> Iterator[Finding]:
+        """A finding for each page that is named somewhere."""
+        found: dict[int, dict[int, str]] = defaultdict(dict)
+        looks = _everywhere() if targets is None else _where_it_may_stand(targets, found)
+        for text, names in looks:
+            for named in names:
+                places = found[named.page]
+                if len(places) < PLACES_AT_MOST and text.place.pk not in places and text.names(named):
+                    places[text.place.pk] = named.name.text
+        shown = _pages({pk for page, places in found.items() if places for pk in (page, *places)})
+        for page in sorted((shown[page] for page, places in found.items() if places), key=lambda page: page.path):
+            places = found[page.pk]
+            yield self._finding(page, [shown[place] for place in places], list(dict.fromkeys(places.values())))
+
+    def _finding(self, page: Page, places: list[Page], names: list[str]) -> Finding:
+        count = len(places)
+        where = "1 page that does not" if count == 1 else f"{count} pages that do not"
+        least = "at least " if count == PLACES_AT_MOST else ""
+        called = "" if page.title in names else f" (as “{names[0]}”)"
+        return Finding(
+            item_type=self.item_type,
+            rule=self.rule,
+            target=str(page.uid),
+            title=f"“{page.title}” is named{called} in {least}{where} link to it",
+            rationale=f"The name of {page.path} stands there in plain text. Where that page is meant, a link leads "
+            "readers on and counts in the graph.",
+            page=page,
+            references=places,
+            evidence=[str(place.uid) for place in places],
+            rests_on=[page.pk, *(place.pk for place in places)],
+            rank=count,
+        )
+
+
+class _Text:
+    """The text of a page in which names are looked for; what is costly is done once, when it is needed."""
+
+    def __init__(self, place: _Place, text: str, targets: Collection[int]) -> None:
+        self.place = place
+        self.text = text
+        self.targets = targets
+
+    def names(self, named: _Named) -> bool:
+        """Whether a name stands here, and neither its page nor the name itself is linked."""
+        if named.page == self.place.pk or named.page in self.targets:
+            return False
+        if not named.name.may_stand_in(self.text) or text_key(named.name.text) in self.linked_texts:
+            return False
+        if named.name.by_capital and not self.capitals_tell:
+            return False
+        return next(mentions(named.name, self.prose), None) is not None
+
+    @cached_property
+    def sequence(self) -> list[str]:
+        """Its words, in order."""
+        return text_words(self.text)
+
+    @cached_property
+    def words(self) -> set[str]:
+        """Its words."""
+        return set(self.sequence)
+
+    @cached_property
+    def grams(self) -> set[str]:
+        """Its words, and each two beside each other."""
+        return self.words.union(map(" ".join, pairwise(self.sequence)))
+
+    @cached_property
+    def prose(self) -> str:
+        """The text of which only prose is seen."""
+        return prose(self.text)
+
+    @cached_property
+    def capitals_tell(self) -> bool:
+        """Whether a capital says here that a word is a name."""
+        return self.place.lang not in _CAPITAL_NOUNS and capitals_tell(self.prose)
+
+    @cached_property
+    def linked_texts(self) -> set[str]:
+        """What is linked here, as it is written and as it is shown, wherever it leads."""
+        rows = Link.objects.filter(source=self.place.pk).order_by().values_list("name_key", "text_key", "alias")
+        return {text for name, key, alias in rows for text in (name, key, text_key(alias or ""))}
+
+
+# --- names -----------------------------------------------------------------------------------------
+
+
+def _names(pages: Collection[int] | None) -> Iterator[_Named]:
+    """The names of those of the pages that can be meant: listed ones that say something; None: of all."""
+    meant: dict[int, list[str]] = {}
+    rows = Page.objects.listed().order_by().values_list("pk", "path", "title")
+    for part in _parts(rows, "pk", pages):
+        meant.update((pk, [title]) for pk, path, title in part if not roles.serves(path, title))
+    for part in _parts(Alias.objects.order_by("pk").values_list("page_id", "name"), "page", pages):
+        for pk, alias in part:
+            if pk in meant:
+                meant[pk].append(alias)
+    for pk, texts_of in meant.items():
+        for text in dict.fromkeys(texts_of):
+            name = name_of(text)
+            if name is not None and (named := _named(pk, name)) is not None:
+                yield named
+
+
+def _named(page: int, name: Name) -> _Named | None:
+    # A single character of a script without blanks may be the end of a longer run in a text.
+    words = ["" if len(word) == 1 and SPACELESS.match(word) else word for word in text_words(name.text)]
+    pairs = [f"{one} {other}" for one, other in pairwise(words) if one and other]
+    key = max(pairs or words, key=len, default="")
+    return _Named(page, name, frozenset(filter(None, words)), key) if key else None
+
+
+def _names_by_key(grams: Iterable[str]) -> Iterator[_Named]:
+    """The names that have one of these words, or pairs of words, as their key."""
+    pages = {page for _, page in keyed(_NAME, set(map(title_key, grams)))}
+    return _names(pages) if pages else iter(())
+
+
+def _parts(rows: QuerySet[Any, Any], field: str, pages: Collection[int] | None) -> Iterator[Any]:
+    for part in [rows] if pages is None else (rows.filter(**{f"{field}__in": chunk}) for chunk in chunks(pages)):
+        yield list(part)
+
+
+# --- where they may stand --------------------------------------------------------------------------
+
+
+def _everywhere() -> Iterator[tuple[_Text, list[_Named]]]:
+    """Each text with the names that it may hold: one pass over all texts, by path.
+
+    A name is looked for by the one of its words that the fewest names have, and of these the longest.
+    """
+    names = list(_names(None))
+    common = Counter(word for named in names for word in named.words)
+    by_word: dict[str, list[_Named]] = defaultdict(list)
+    for named in names:
+        by_word[min(named.words, key=lambda word: (common[word], -len(word), word))].append(named)
+    telling = set(by_word)
+    for text in _texts(_places(None)):
+        held = [
+            named
+            for word in telling & text.words
+            for named in by_word[word]
+            if named.page not in text.targets and named.words <= text.words
+        ]
+        if held:
+            grams = text.grams
+            yield text, [named for named in held if named.key in grams]
+
+
+def _where_it_may_stand(
+    targets: Collection[str], found: Mapping[int, Collection[int]]
+) -> Iterator[tuple[_Text, list[_Named]]]:
+    """The texts that may hold a name of these pages, by path, until enough is found of each page."""
+    rows = Page.objects.listed().order_by().values_list("pk", flat=True)
+    pages = [pk for chunk in chunks(targets) for pk in rows.filter(uid__in=chunk)]
+    held: dict[int, list[_Named]] = defaultdict(list)
+    for named in _names(pages):
+        for place in pages_holding(named.name.text):
+            if place != named.page:
+                held[place].append(named)
+    for places in chunks(_places(held), _TEXTS_AT_ONCE):
+        wanted = [place for place in places if any(len(found[named.page]) < PLACES_AT_MOST for named in held[place.pk])]
+        for text in _texts(wanted):
+            yield text, held[text.place.pk]
+
+
+def _places(pages: Collection[int] | None) -> list[_Place]:
+    """Where names are looked for among these pages, by path: not in templates. None: everywhere."""
+    rows = Page.objects.listed().order_by().values_list("pk", "path", "lang")
+    found = [_Place(*row) for part in _parts(rows, "pk", pages) for row in part]
+    return sorted((place for place in found if not roles.is_template(place.path)), key=lambda place: place.path)
+
+
+def _texts(places: Sequence[_Place]) -> Iterator[_Text]:
+    """The texts of these places, in their order."""
+    for some in chunks(places, _TEXTS_AT_ONCE):
+        by_pk = {place.pk: place for place in some}
+        targets: dict[int, set[int]] = defaultdict(set)
+        for source, target in select(_LEADING, by_pk):
+            targets[source].add(target)
+        for pk, text in texts(by_pk):
+            yield _Text(by_pk[pk], text, targets[pk])
+
+
+def _pages(numbers: Iterable[int]) -> dict[int, Page]:
+    """What findings say of these pages."""
+    rows = Page.objects.only("uid", "path", "title").order_by()
+    return {page.pk: page for chunk in chunks(numbers) for page in rows.filter(pk__in=chunk)}

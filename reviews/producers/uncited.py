@@ -34,8 +34,8 @@ _UNCITED: Final = (
 )
 # What people write behind a path: a page number, a place in the document, a remark.
 _REMARK: Final = re.compile(r"[#?|,;(\[]|:\s|\s[-–—]\s|\sp{1,2}\.\s?\d")
-_SEPARATORS: Final = re.compile(r"[\s._+~-]+|(?<=[a-z])(?=[A-Z])")
-_NO_WORD: Final = re.compile(r"\d+|[0-9a-f]{7,}|v\d+|final|copy|draft|scan|download(?:ed)?", re.IGNORECASE)
+_SEPARATORS: Final = re.compile(r"[\s._+~()\[\]-]+|(?<=[a-z])(?=[A-Z])")
+_NO_WORD: Final = re.compile(r"\d+|[0-9a-f]{7,}|v\d+|index|final|copy|draft|scan|download(?:ed)?", re.IGNORECASE)
 
 
 class UncitedSource:

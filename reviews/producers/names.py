@@ -1,0 +1,213 @@
+"""Names of pages in running text: which names can be told from other words, and where one stands for its page.
+
+Precision comes first. A name of several words is told in any case; a single word only as it is spelled, and only if
+its spelling says that it is a name: by a digit, an inner capital, or a capital in the middle of a sentence. A name in
+a script without blanks has at least three characters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Final
+
+from reviews.producers import roles
+from reviews.producers.titles import canonical_title, is_generic
+from vault.markdown import HIDDEN
+from wiki.search.stopwords import stopwords
+from wiki.search.text import MARKS, SPACELESS, fold
+
+LONGEST_NAME: Final = 120
+#: Letters of a name of several words.
+FEWEST_LETTERS_OF_SEVERAL: Final = 7
+#: Letters of a single word that only its capital tells, and of one in signs such as GPT-4 and LaTeX.
+FEWEST_LETTERS: Final = 5
+FEWEST_SIGNS: Final = 3
+#: Letters of a file's name such as flag-inferred-content, which is no word of any language.
+FEWEST_LETTERS_OF_SLUG: Final = 12
+#: Characters of a name in a script without blanks; in kana or Hangul alone, where a short one is a common word.
+FEWEST_CHARACTERS: Final = 3
+FEWEST_OF_ONE_SCRIPT: Final = 5
+#: Where more of the words in mid-sentence have capitals than this, a capital tells no name (German nouns, headlines).
+MANY_CAPITALS: Final = 0.25
+_TELLING: Final = 20
+
+_KATAKANA_RANGES: Final = "\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f"
+_HANGUL_RANGES: Final = "\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3"
+_KATAKANA: Final = re.compile(f"[{_KATAKANA_RANGES}]")
+_KANA: Final = re.compile(f"[\u3041-\u309f{_KATAKANA_RANGES}]")
+_HAN: Final = re.compile("[\u3400-\u9fff\uf900-\ufaff\U00020000-\U000323af]")
+_HANGUL: Final = re.compile(f"[{_HANGUL_RANGES}]")
+_MARK: Final = re.compile(f"[{MARKS}]")
+#: What sticks to the end of a Korean name and is no part of it.
+_PARTICLE: Final = re.compile(
+    "(?:은|는|이|가|을|를|에|의|와|과|도|만|로|으로|에서|에게|에는|에도|까지|부터|처럼|보다|라는|이라는|이란|란|이다|이며|이나)"
+    rf"(?![{_HANGUL_RANGES}])"
+)
+_NO_NAME: Final = re.compile(r"[\[\]|^`<>{}\\]")
+_SIGNS: Final = ((re.compile(r"['’‘ʼ]"), "['’‘ʼ]"), (re.compile(r"[‐‑‒–-]"), "[‐‑‒–-]"))
+_BLANK: Final = r"(?:[ \t\u00a0]+|[ \t]*\n[ \t]*)"
+_NEXT_WORD: Final = re.compile(r"[ \t\u00a0]+([^\W\d_])([\w'’]?)")
+_LAST_WORD: Final = re.compile(r"[^\W_][\w'’-]*\Z")
+_GOES_ON: Final = re.compile(r"(?<=[^\W\dA-Z_]) ([^\W\d_])")
+_OPENERS: Final = " \t\u00a0\"'“‘„«([*~="
+_BEFORE: Final = 80
+_AROUND: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name that can be told in running text.
+
+    ``exact``: only in this case. ``by_capital``: nothing but its capital tells that it is a name.
+    """
+
+    text: str
+    exact: bool = False
+    by_capital: bool = False
+
+    def may_stand_in(self, text: str) -> bool:
+        """Whether the name stands in a text at all, whatever is around it."""
+        return _pattern(self).search(text) is not None
+
+
+def name_of(text: str) -> Name | None:
+    """The title or alias as a name; None for one that can't be told from other words."""
+    text = " ".join(text.split())
+    if not FEWEST_SIGNS <= len(text) <= LONGEST_NAME or _NO_NAME.search(text):
+        return None
+    canonical = canonical_title(text)
+    if not canonical or is_generic(canonical) or roles.is_periodic(text, text):
+        return None
+    characters = "".join(SPACELESS.findall(text))
+    if characters and not _HANGUL.fullmatch(characters[0]):
+        return Name(text) if _is_told_by_characters(characters, alone=len(characters) == len(text)) else None
+    if " " in text:
+        letters = sum(map(str.isalpha, text))
+        told = letters >= FEWEST_LETTERS_OF_SEVERAL and not _common_words().issuperset(fold(text).split())
+        return Name(text) if told else None
+    return _single(text)
+
+
+def _is_told_by_characters(characters: str, *, alone: bool) -> bool:
+    if not alone:
+        return len(characters) >= 2
+    han = len(_HAN.findall(characters))
+    return len(characters) >= (FEWEST_CHARACTERS if han else FEWEST_OF_ONE_SCRIPT)
+
+
+def _single(word: str) -> Name | None:
+    letters = sum(map(str.isalpha, word))
+    if _HANGUL.match(word):
+        return Name(word, exact=True) if letters >= FEWEST_OF_ONE_SCRIPT else None
+    if letters and any(character.isdigit() for character in word):
+        return Name(word, exact=True)
+    if letters >= FEWEST_SIGNS and any(character.isupper() for character in word[1:]):
+        return Name(word, exact=True)
+    if letters >= FEWEST_LETTERS_OF_SLUG and word.count("-") + word.count("_") >= 2:
+        return Name(word, exact=True)
+    if letters >= FEWEST_LETTERS and word[0].isupper():
+        return Name(word, exact=True, by_capital=True)
+    return None
+
+
+@cache
+def _common_words() -> frozenset[str]:
+    """The function words of all languages."""
+    return frozenset().union(*stopwords().values())
+
+
+@lru_cache(maxsize=2048)
+def _pattern(name: Name) -> re.Pattern[str]:
+    """The name, across the end of a line too, with any kind of apostrophe and hyphen."""
+    words = []
+    for word in name.text.split():
+        expression = re.escape(word).replace("\\-", "-")
+        for sign, any_sign in _SIGNS:
+            expression = sign.sub(lambda _, any_sign=any_sign: any_sign, expression)
+        words.append(expression)
+    return re.compile(_BLANK.join(words), 0 if name.exact else re.IGNORECASE)
+
+
+def mentions(name: Name, prose: str) -> Iterator[int]:
+    """Where a name stands for its page in a text of which only prose is seen (:func:`vault.markdown.prose`)."""
+    for found in _pattern(name).finditer(prose):
+        start, end = found.span()
+        if (
+            _starts(prose, start)
+            and _ends(prose, end, name)
+            and not _goes_on(prose, start, end)
+            and (not name.by_capital or _in_mid_sentence(prose, start))
+        ):
+            yield start
+
+
+def capitals_tell(prose: str) -> bool:
+    """Whether a capital in the middle of a sentence says that a word is a name."""
+    capitals = [found[1].isupper() for found in _GOES_ON.finditer(prose)]
+    return len(capitals) < _TELLING or sum(capitals) <= MANY_CAPITALS * len(capitals)
+
+
+def _starts(text: str, start: int) -> bool:
+    """Whether a word can begin here."""
+    before = text[start - 1] if start else " "
+    if before == HIDDEN or before in "_/\\@#&=+^$-‐‑":
+        return False
+    if before == ".":
+        return start < 2 or not text[start - 2].isalnum()
+    return not _within(before, text[start], text, start)
+
+
+def _ends(text: str, end: int, name: Name) -> bool:
+    """Whether a word can end here."""
+    after, next_one = text[end : end + 1], text[end + 1 : end + 2]
+    if not after:
+        return True
+    if after == HIDDEN or after in "_/\\@#=+^$":
+        return False
+    if after == "(" and name.exact and not name.by_capital:
+        return False  # a call
+    if after in ".-‐‑" and next_one.isalnum():
+        return False
+    if after == ":" and next_one in {":", "/"}:
+        return False
+    if _HANGUL.match(after):
+        return _PARTICLE.match(text, end) is not None
+    return not _within(after, text[end - 1], text, end)
+
+
+def _within(neighbour: str, character: str, text: str, place: int) -> bool:
+    """Whether a character at the edge of a name and the one outside of it belong to one word."""
+    if _MARK.match(neighbour):
+        return True
+    if not SPACELESS.match(character) or _HANGUL.match(character):
+        return neighbour.isalnum() and (not SPACELESS.match(neighbour) or _HANGUL.match(neighbour) is not None)
+    if _KATAKANA.match(character):
+        return _KATAKANA.match(neighbour) is not None
+    if _HAN.match(character) and _HAN.match(neighbour):
+        # Japanese has kana between words, so that characters in a row are one; Chinese has nothing between them.
+        return _KANA.search(text, max(0, place - _AROUND), place + _AROUND) is not None
+    return False
+
+
+def _goes_on(text: str, start: int, end: int) -> bool:
+    """Whether a longer name begins with this one: New York in New York Times, or brackets hold it, as a reference."""
+    if text[start - 1 : start] == "[" and text[end : end + 1] == "]":
+        return True
+    if not text[start].isupper():
+        return False
+    word = _NEXT_WORD.match(text, end)
+    return word is not None and word[1].isupper() and (word[1] != "I" or word[2] not in ("", "'", "’"))
+
+
+def _in_mid_sentence(text: str, start: int) -> bool:
+    """Whether the sentence has begun before, and not with a part of a longer name."""
+    before = text[max(0, start - _BEFORE) : start].rstrip(_OPENERS)
+    if before.endswith((",", ";", ")")):
+        return True
+    word = _LAST_WORD.search(before)
+    if word is None:
+        return False
+    return not word[0][0].isupper() or fold(word[0]) in _common_words()
