@@ -6,7 +6,7 @@ import argparse
 import subprocess
 import sys
 
-PARTS = ("benchmarks.scan", "benchmarks.operations")
+PARTS = ("benchmarks.scan", "benchmarks.operations", "benchmarks.reviews")
 
 
 def main() -> int:

@@ -16,7 +16,7 @@ import statistics
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,7 +39,7 @@ class Row:
         return self.p50 <= self.bound
 
 
-def _timed(name: str, bound: float, calls: list[Callable[[], object]]) -> Row:
+def _timed(name: str, bound: float, calls: Sequence[Callable[[], object]]) -> Row:
     times = []
     for call in calls:
         started = time.perf_counter()

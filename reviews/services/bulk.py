@@ -97,7 +97,7 @@ def _at_once(named: dict[str, UUID | None], outcome: BulkOutcome, note: str, aut
         now = timezone.now()
         free = set(free_items(known, now).values_list("pk", flat=True))
         free_items(free, now).update(**decision(wanted.status, note, author, now))
-        decided = [item for item_id in named.values() if item_id in free and (item := known.get(item_id))]
+        decided = [known[item_id] for item_id in named.values() if item_id is not None and item_id in free]
         events.decided(decided, wanted, author=author, at=now, note=note)
         if decided:
             log_decision(wanted, decided[0].title if len(decided) == 1 else f"{len(decided)} reviews")

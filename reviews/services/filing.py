@@ -46,6 +46,8 @@ _VALUES: Final = (
     "evidence_hash",
 )
 _COLUMNS: Final = tuple(name.removesuffix("_id") for name in _VALUES)
+#: What a new item holds where nothing is said, in the order of its columns; the id comes first.
+_DEFAULTS: Final = {field.attname: field.get_default() for field in ReviewItem._meta.concrete_fields}
 
 
 @dataclass(slots=True)
@@ -213,31 +215,30 @@ def _insert(questions: Collection[_Question], origin: str, author: Author) -> No
     if not questions:
         return
     now = timezone.now()
+    rows = []
     for number, question in enumerate(questions):
         finding = question.finding
-        # Items of one moment keep the order in which they were given, in lists by time.
-        question.outcome.item = ReviewItem(
-            pk=uuid4(),
-            item_type=ItemType(finding.item_type),
-            rule=finding.rule,
-            origin=Origin(origin),
-            target=finding.target,
-            content_key=question.key,
-            filed_by=events.who(author),
-            filed_via=events.door(author),
-            created_at=now + timedelta(microseconds=number),
-            previous=question.previous,
-            previous_reason=question.why,
+        values = {
+            **_DEFAULTS,
+            "id": uuid4(),
+            "item_type": ItemType(finding.item_type),
+            "rule": finding.rule,
+            "origin": Origin(origin),
+            "target": finding.target,
+            "content_key": question.key,
+            "filed_by": events.who(author),
+            "filed_via": events.door(author),
+            # Items of one moment keep the order in which they were given, in lists by time.
+            "created_at": now + timedelta(microseconds=number),
+            "previous_id": question.previous.pk if question.previous else None,
+            "previous_reason": question.why,
             **question.values,
-        )
-    items = [question.outcome.item for question in questions if question.outcome.item is not None]
-    names = [field.name for field in ReviewItem._meta.concrete_fields]
-    columns = [field.attname for field in ReviewItem._meta.concrete_fields]
-    insert(ReviewItem, names, [tuple(getattr(item, column) for column in columns) for item in items])
-    for item in items:
-        item._state.adding, item._state.db = False, connection.alias
+        }
+        rows.append([values[name] for name in _DEFAULTS])
+        question.outcome.item = ReviewItem.from_db(connection.alias, list(_DEFAULTS), rows[-1])
+    insert(ReviewItem, [field.name for field in ReviewItem._meta.concrete_fields], rows)
     insert(Evidence, ("item", "page"), _evidence_rows(questions))
-    events.append([item.pk for item in items], what="filed", author=author, at=now, to_status=Status.PENDING)
+    events.append([row[0] for row in rows], what="filed", author=author, at=now, to_status=Status.PENDING)
 
 
 def _refresh(questions: Collection[_Question], author: Author) -> None:
