@@ -146,7 +146,8 @@ def mentions(name: Name, prose: str) -> Iterator[int]:
 
 def capitals_tell(prose: str) -> bool:
     """Whether a capital in the middle of a sentence says that a word is a name."""
-    capitals = [found[1].isupper() for found in _GOES_ON.finditer(prose)]
+    following = (found[1] for found in _GOES_ON.finditer(prose) if prose[found.start() - 1].islower())
+    capitals = [letter.isupper() for letter in following if letter.islower() or letter.isupper()]
     return len(capitals) < _TELLING or sum(capitals) <= MANY_CAPITALS * len(capitals)
 
 

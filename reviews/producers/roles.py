@@ -74,6 +74,11 @@ def is_entry(path: str) -> bool:
     return name in ENTRIES or _LANGUAGE.sub("", name) in ENTRIES or name == parent.rpartition("/")[2]
 
 
+def is_tag_listing(path: str) -> bool:
+    """Whether the page stands for a tag, as publishing tools have them below ``tags/``."""
+    return _folded(path).startswith("tags/")
+
+
 def is_tool(frontmatter: dict[str, Any]) -> bool:
     """Whether the frontmatter's ``type`` says that the page is worked with instead of read."""
     kind = frontmatter.get("type")
@@ -81,8 +86,8 @@ def is_tool(frontmatter: dict[str, Any]) -> bool:
 
 
 def serves(path: str, title: str = "") -> bool:
-    """Whether the page is a template, a periodic note or an entry."""
-    return is_template(path) or is_entry(path) or is_periodic(path, title)
+    """Whether the page is a template, an entry, the listing of a tag or a periodic note."""
+    return is_template(path) or is_entry(path) or is_tag_listing(path) or is_periodic(path, title)
 
 
 def _folded(path: str) -> str:
