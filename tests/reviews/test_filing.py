@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reviews.models import Evidence, ReviewEvent, ReviewItem, Status
+from reviews.models import CitedSource, Evidence, LikenessKey, ProducerState, ResearchRun, ReviewItem, Status
 from reviews.services import Finding, close, file, filing, forget_all, reopen, resolve
 from reviews.services.findings import MAX_RATIONALE, MAX_TITLE, content_key
 from tests.indexed import indexed
@@ -344,10 +345,17 @@ def test_reopening_is_a_decision(settings: Any, setting: str, code: ErrorCode) -
 
 
 def test_forgetting_leaves_nothing() -> None:
-    old = decide(pending(references=[indexed("Asker")]), "dismissed")
+    page = indexed("Asker")
+    old = decide(pending(references=[page]), "dismissed")
     reopen(item_id=old.pk, author=ALICE)
+    ResearchRun.objects.create(topic="T", backend="agent")
+    LikenessKey.objects.create(page=page, kind="title", key="k")
+    CitedSource.objects.create(path="raw/sources/a.md", content_hash="0")
+    ProducerState.objects.create(rule="orphan")
+    models = list(apps.get_app_config("reviews").get_models())
+    assert all(model._default_manager.exists() for model in models), "a row of each"
     forget_all()
-    assert not (ReviewItem.objects.exists() or ReviewEvent.objects.exists() or Evidence.objects.exists())
+    assert [model for model in models if model._default_manager.exists()] == []
 
 
 # --- any sequence, against a model of the table ----------------------------------------------------
