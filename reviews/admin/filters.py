@@ -12,25 +12,12 @@ from django.http import HttpRequest
 from reviews.admin.counts import queue_counts
 from reviews.diff import conflicting
 from reviews.models import ItemType, Origin, ReviewItem, Status
+from reviews.producers import PRODUCERS
 
 INBOX: Final = "inbox"
 CONFLICTS: Final = "conflicts"
 DONE: Final = "done"
 EVERYTHING: Final = "all"
-#: As the producers call themselves, in their order.
-RULES: Final = (
-    "missing-page",
-    "duplicate-title",
-    "duplicate-body",
-    "source-changed",
-    "source-gone",
-    "conflict-copy",
-    "bad-frontmatter",
-    "uncited-source",
-    "orphan",
-    "dead-end",
-    "unlinked-mention",
-)
 
 
 def current_view(request: HttpRequest) -> str:
@@ -108,7 +95,7 @@ class RuleFilter(FieldFilter):
 
     title = "rule"
     parameter_name = "rule"
-    values = (*RULES, "agent", "staged")
+    values = (*(producer.rule for producer in PRODUCERS), "agent", "staged")
 
 
 class StatusFilter(FieldFilter):

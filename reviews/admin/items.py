@@ -26,7 +26,8 @@ from reviews.admin.filters import (
     current_view,
 )
 from reviews.admin.preview import BUTTONS
-from reviews.models import ItemType, ProducerState, ReviewItem
+from reviews.models import ItemType, ReviewItem
+from reviews.services import held_back
 from reviews.services.bulk import MAX_IDS
 from wiki.admin.base import ReadOnlyAdmin
 from wiki.admin.display import text_column, visible
@@ -132,7 +133,7 @@ class ReviewItemAdmin(Decisions, ReadOnlyAdmin):
             "view": view,
             "filtered": any(request.GET.get(name) for name in _FILTERED_BY),
             "counts": counts,
-            "held_back": ProducerState.objects.filter(held_back__gt=0).order_by("rule"),
+            "held_back": held_back(),
             "never_scanned": lambda: not VaultState.objects.filter(last_scan_at__isnull=False).exists(),
             **(extra_context or {}),
         }

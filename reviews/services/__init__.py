@@ -7,6 +7,7 @@ from reviews.services.deciding import Resolved, close, resolve
 from reviews.services.filing import file, reopen
 from reviews.services.findings import Filed, Finding, Outcome
 from reviews.services.forgetting import forget_all
+from reviews.services.moving import Imported, export_lines, import_lines
 from reviews.services.producer_state import held_back
 from reviews.services.proposals import parse_items, propose
 from reviews.services.reading import get_item, item_as_dict, item_detail, list_items
@@ -17,17 +18,20 @@ __all__ = [
     "BulkOutcome",
     "Filed",
     "Finding",
+    "Imported",
     "Outcome",
     "Resolved",
     "bulk",
     "claim_run",
     "close",
     "complete_run",
+    "export_lines",
     "fail_run",
     "file",
     "forget_all",
     "get_item",
     "held_back",
+    "import_lines",
     "item_as_dict",
     "item_detail",
     "list_items",
