@@ -11,7 +11,7 @@ from reviews.services.findings import Finding
 from wiki.changes import Changed
 from wiki.models import Citation, File, FileKind, Page
 from wiki.rows import all_rows, chunks
-from wiki.services.citations import pages_by_source, source_key
+from wiki.services.citations import cited_by, pages_by_source, source_key
 
 _ACCOMPANYING: Final = """
     apng avif bmp cur gif heic heif icns ico jpeg jpg jfif png psd raw svg svgz tif tiff webp
@@ -49,8 +49,8 @@ class UncitedSource:
     item_type: Final = ItemType.SUGGESTION.value
 
     def targets(self, changed: Changed) -> set[str]:
-        """The sources that changed; and if pages did, all that are uncited now: they may have been cited before."""
-        found: set[str] = set()
+        """The sources that changed and those that the pages cite now; and all uncited ones, cited before perhaps."""
+        found = cited_by(changed.pages)
         for chunk in chunks(changed.files):
             paths = File.objects.filter(pk__in=chunk, kind=FileKind.SOURCE).order_by().values_list("path", flat=True)
             found.update(map(source_key, paths))
