@@ -10,8 +10,11 @@ from datetime import date
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from reviews.models import ReviewItem, Status
+from reviews.producers import runner
 from reviews.services import Finding, resolve
 from reviews.services.creating import carry_out, is_edit, proposal
 from tests.conftest import VaultFolder
@@ -375,17 +378,17 @@ def unindexed_file(folder: VaultFolder, patch: pytest.MonkeyPatch) -> Callable[[
 
 
 def folder_not_allowed(folder: VaultFolder, patch: pytest.MonkeyPatch) -> Callable[[], None]:
-    from django.conf import settings
+    from django.conf import settings as current
 
-    patch.setattr(settings, "SYNAPSE_WRITE_DIRS", ["notes"])
-    return lambda: patch.setattr(settings, "SYNAPSE_WRITE_DIRS", ["wiki"])
+    patch.setattr(current, "SYNAPSE_WRITE_DIRS", ["notes"])
+    return lambda: patch.setattr(current, "SYNAPSE_WRITE_DIRS", ["wiki"])
 
 
 def too_large(folder: VaultFolder, patch: pytest.MonkeyPatch) -> Callable[[], None]:
-    from django.conf import settings
+    from django.conf import settings as current
 
-    patch.setattr(settings, "SYNAPSE_MAX_PAGE_BYTES", 20)
-    return lambda: patch.setattr(settings, "SYNAPSE_MAX_PAGE_BYTES", 5_000_000)
+    patch.setattr(current, "SYNAPSE_MAX_PAGE_BYTES", 20)
+    return lambda: patch.setattr(current, "SYNAPSE_MAX_PAGE_BYTES", 5_000_000)
 
 
 @pytest.mark.parametrize(
@@ -568,3 +571,67 @@ def test_what_is_proposed_is_what_is_written_for_every_kind(vault_folder: VaultF
             path: data for path, data in before.items() if path != shown.path
         }
         assert f"updated: {date.today():%Y}" in shown.text
+
+
+# --- with the rule that finds them ----------------------------------------------------------------
+
+_NAMES = st.sampled_from(
+    [
+        "Analytical Engine",
+        "analytical-engine",
+        "analytical_engine",
+        "ANALYTICAL ENGINE.md",
+        "machines/Analytical Engine",
+        "./Analytical Engine",
+        "wiki/entities/Difference Engine",
+        "difference-engine|Difference Engine",
+        "Difference Engine#Part|it",
+        "R & D",
+        "R D",
+        "C++",
+        "Ünïcödé 中文",
+        "中文",
+        "Café",
+        "Cafe\u0301",
+        "İstanbul",
+        "index-of-things",
+        "Claude",
+        "CON",
+        "Don't stop",
+        "Don’t stop",
+        "AC/DC",
+        "x" * 120,
+        "1984",
+        "v2.0",
+    ]
+)
+
+
+@given(links=st.lists(st.tuples(_NAMES, st.sampled_from(["[[{}]]", "![[{}]]"])), min_size=1, max_size=8))
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_once_all_that_is_missing_has_been_made_nothing_is_missing(
+    vault_folder: VaultFolder, links: list[tuple[str, str]]
+) -> None:
+    for path in vault_folder.files():
+        (vault_folder.root / path).unlink()
+    for number, (name, form) in enumerate(links):
+        vault_folder.write(f"wiki/p{number}.md", f"See {form.format(name)}.\n")
+    scan(allow_deletions=True)
+    runner.run_everything()
+    items = list(ReviewItem.objects.filter(status=Status.PENDING, rule="missing-page").order_by("pk"))
+
+    for item in items:
+        if Page.objects.live().filter(title=item.proposed_title).exists():  # asked for in another folder, too
+            assert refused(item).code is ErrorCode.CONFLICT
+            continue
+        made = create(item).created_page
+        assert made is not None
+        assert made.flags == []
+        asked = {page["path"] for page in item.referenced_pages}
+        assert asked <= {link.source.path for link in made.backlinks.all()}, item.title
+
+    runner.run()
+    scan()
+    runner.run_everything()
+    left = ReviewItem.objects.filter(status=Status.PENDING, rule="missing-page")
+    assert set(left) <= {item for item in items if ReviewItem.objects.get(pk=item.pk).failure}
