@@ -258,8 +258,8 @@ class SignsOfLife:
             time.sleep(self._every)
             try:
                 self.beat()
-            except DatabaseError:
-                logger.warning("the signs of life of long requests could not be written")
+            except Exception as error:  # noqa: BLE001 - a thread that ended would leave every long run for dead
+                logger.warning("long requests gave no sign of life", extra={"reason": type(error).__name__})
             finally:
                 connection.close()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
@@ -18,13 +19,22 @@ from tests.conftest import VaultFolder
 from tests.wiki.api.conftest import Rest, frontmatter, page, refused
 from vault.errors import ErrorCode, SynapseError
 from wiki import idempotency, services
-from wiki.idempotency import Answer, Asked, Run
+from wiki.idempotency import Answer, Asked, Run, SignsOfLife
 from wiki.models import IdempotencyKey, Page, Scope
 from wiki.tokens import create_token
 
 ADA = {"title": "Ada", "content": "Text.\n", "frontmatter": frontmatter("Ada")}
 ASKED = Asked(caller="token:1", method="POST", path="/pages", key="k", digest="d")
 KEPT = Answer(201, {"ETag": '"e"'}, b"{}")
+
+
+@pytest.fixture(autouse=True)
+def signs(monkeypatch: pytest.MonkeyPatch) -> SignsOfLife:
+    """Those of the runs of one test, which beat when it says so."""
+    made = SignsOfLife()
+    made._working = True  # no thread
+    monkeypatch.setattr(idempotency, "_alive", made)
+    return made
 
 
 def again(rest: Rest, path: str, body: Any, *, key: str, method: str = "POST", **headers: str) -> Any:
@@ -280,18 +290,42 @@ def test_a_run_is_not_dead_within_a_minute_nor_its_key_free_for_another_request(
     assert other.value.code is ErrorCode.IDEMPOTENCY_CONFLICT
 
 
-def test_a_run_that_takes_long_gives_signs_of_life(db: None) -> None:
-    signs = idempotency.SignsOfLife(every=3_600)
-    signs._working = True  # no thread: the test beats
+def test_a_run_that_takes_long_gives_signs_of_life(db: None, signs: SignsOfLife) -> None:
     run = begun()
-    signs.add(run)
     aged(alive_at=timedelta(minutes=2))
     assert signs.beat() == 0, "a quick one costs no statement"
     assert signs.beat() == 1
     with pytest.raises(SynapseError):
         idempotency.begin(ASKED)
-    signs.drop(run)
+    idempotency.finish(run, KEPT)
     assert signs.beat() == 0
+
+
+def test_every_run_that_ends_is_not_spoken_for_any_more(wanda: Rest, signs: SignsOfLife) -> None:
+    for body in (ADA, ADA, b"{"):
+        again(wanda, "/pages", body, key="k")
+    assert signs._beats == {}
+
+
+def test_the_thread_speaks_while_there_are_runs_whatever_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+    signs, run = SignsOfLife(every=0.001), Run(1, uuid4())
+    beats: list[int] = []
+    done = threading.Event()
+
+    def beat() -> int:
+        beats.append(1)
+        if len(beats) == 3:
+            signs.drop(run)
+            done.set()
+        raise RuntimeError("boom")
+
+    monkeypatch.setattr(signs, "beat", beat)
+    signs.add(run)
+    assert done.wait(10)
+    for thread in threading.enumerate():
+        if thread.name == "signs-of-life":
+            thread.join(10)
+    assert (len(beats), signs._working) == (3, False)
 
 
 def test_answers_are_forgotten_after_a_day(db: None) -> None:
