@@ -7,15 +7,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from django.conf import settings
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from reviews.comparing import Comparison, Row, Segment, row_as_dict
-from reviews.models import ReviewItem, Status
+from reviews.models import ItemType, ReviewItem, Status
+from reviews.services.creating import proposal
 from vault import history
 from vault.current import current_vault
 from vault.errors import ErrorCode, SynapseError
+from vault.frontmatter import update
+from vault.history import Author
 from wiki.models import Page
 from wiki.services import read_page
+from wiki.services.approved import is_stale
+from wiki.services.composing import today
 from wiki.services.reading import titled
 
 #: Bounds of what is shown: rows, characters of the rows and of the unified diff, characters of each text of a conflict.
@@ -25,6 +31,8 @@ MAX_TEXT: Final = 200_000
 #: Texts with more lines than this in all are not compared at all: no page that a person reads has so many.
 MAX_LINES: Final = 400_000
 _CONTEXT: Final = 3
+#: In whose name a proposal is composed to be looked at: whoever looks is a person.
+_PERSON: Final = Author("somebody", "admin")
 #: A stretch of a line longer than this is shown by its two ends.
 _LONG: Final = {False: 400, True: 4_000}
 
@@ -74,27 +82,22 @@ class ItemDiff:
         }
 
 
-def item_diff(item: ReviewItem) -> ItemDiff | None:
+def item_diff(item: ReviewItem, *, stubs: bool = False) -> ItemDiff | None:
     """The diff of an item that proposes a body or a staged text; None for one that proposes neither.
 
-    Reads files, so it has no place in a transaction or in a list. What can't be read is said in ``problem``.
+    What is shown of a pending item is what ``create`` would write today; with ``stubs`` also for a page that is
+    missing. Reads files and takes locks, so it has no place in a transaction or in a list. What can't be read or
+    composed is said in ``problem``.
     """
-    if item.proposed_body is None and not item.proposed_text:
+    pending = item.status == Status.PENDING
+    proposes = item.proposed_body is not None or bool(item.proposed_text)
+    if not proposes and not (stubs and pending and item.item_type == ItemType.MISSING_PAGE):
         return None
-    page = _page(item)
-    path = page.path if page else item.page_path or item.proposed_title
-    current, current_hash, problem = _standing(page)
-    proposed = item.proposed_text or item.proposed_body or ""
-    conflict = item.status == Status.PENDING and not problem and current_hash != item.base_hash
-    return _compared(
-        path=path,
-        item=item,
-        page=page,
-        texts=(current, proposed),
-        current_hash=current_hash,
-        conflict=conflict,
-        problem=problem,
-    )
+    would = _would_write(item) if pending else _wrote(item)
+    standing = would.standing or _standing(would.page, would.path)
+    problem = standing.problem or would.problem
+    moved_on = would.stale or (not problem and standing.content_hash != item.base_hash)
+    return _compared(item, would, standing, conflict=pending and moved_on)
 
 
 def conflicting(items: QuerySet[ReviewItem]) -> QuerySet[ReviewItem]:
@@ -110,47 +113,100 @@ def conflicting(items: QuerySet[ReviewItem]) -> QuerySet[ReviewItem]:
     return items.filter(edited | (Q(base_hash="", page__isnull=True) & ~Q(proposed_title="") & proposes & namesake))
 
 
-def _page(item: ReviewItem) -> Page | None:
-    """The page that would be changed: the item's own, else one that has come to the proposed title since."""
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """The text of a file and its sha256 (hex), None and "" where there is none; or why it can't be read."""
+
+    text: str | None
+    content_hash: str
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Proposed:
+    """What would be written where; ``stale``: it would be refused, because of what stands there."""
+
+    page: Page | None
+    path: str
+    text: str
+    problem: str = ""
+    stale: bool = False
+    standing: _Standing | None = None
+
+
+def _would_write(item: ReviewItem) -> _Proposed:
+    """What ``create`` makes of the item now, as far as it can be told without writing."""
+    try:
+        made = proposal(item, author=_PERSON)
+    except SynapseError as error:
+        return _refused(item, error)
+    page = made.page or titled(made.title).first()
+    return _Proposed(page, page.path if page else made.path, _stamped(made.text))
+
+
+def _wrote(item: ReviewItem) -> _Proposed:
+    """What a decided item had proposed."""
+    page = _own_page(item)
+    return _Proposed(page, page.path if page else item.page_path, item.proposed_text or item.proposed_body or "")
+
+
+def _refused(item: ReviewItem, error: SynapseError) -> _Proposed:
+    """What was refused, from what the refusal says."""
+    page = _own_page(item)
+    stale = is_stale(error)
+    text = error.repair.get("proposed") or item.proposed_text or item.proposed_body or ""
+    standing = None
+    if stale and "current" in error.repair:
+        standing = _Standing(error.repair["current"], error.repair.get("content_hash") or "")
+    path = error.repair.get("path") or (page.path if page else item.page_path)
+    return _Proposed(page, str(path), text, "" if stale else error.message, stale, standing)
+
+
+def _stamped(text: str) -> str:
+    """The text with today as its ``updated``, as it is written."""
+    try:
+        return update(text, {"updated": today()})
+    except SynapseError:
+        return text
+
+
+def _own_page(item: ReviewItem) -> Page | None:
+    """The item's page, else one that has come to the proposed title since."""
     if item.page is not None:
         return item.page
     return titled(item.proposed_title).first() if item.proposed_title else None
 
 
-def _standing(page: Page | None) -> tuple[str | None, str, str]:
-    """The page's text and hash as the file is now, and why it can't be read."""
-    if page is None or page.deleted_at is not None:
-        return None, "", ""
+def _standing(page: Page | None, path: str) -> _Standing:
+    """What the file of a page, or another one at the path of a new page, holds now."""
+    if page is not None and page.deleted_at is not None:
+        return _Standing(None, "")
     try:
-        read = read_page(page)
+        if page is not None:
+            read = read_page(page)
+        elif path:
+            read = current_vault().read(path, max_bytes=settings.SYNAPSE_MAX_PAGE_BYTES)
+        else:
+            return _Standing(None, "")
     except SynapseError as error:
-        return None, "", "" if error.code is ErrorCode.PAGE_NOT_FOUND else error.message
-    return read.data.decode("utf-8", errors="replace"), read.content_hash, ""
+        absent = error.code in (ErrorCode.PAGE_NOT_FOUND, ErrorCode.NOT_FOUND)
+        return _Standing(None, "", "" if absent else error.message)
+    return _Standing(read.data.decode("utf-8", errors="replace"), read.content_hash)
 
 
-def _compared(
-    *,
-    path: str,
-    item: ReviewItem,
-    page: Page | None,
-    texts: tuple[str | None, str],
-    current_hash: str,
-    conflict: bool,
-    problem: str,
-) -> ItemDiff:
-    current, proposed = texts
-    old, new = current or "", proposed
+def _compared(item: ReviewItem, would: _Proposed, standing: _Standing, *, conflict: bool) -> ItemDiff:
+    old, new = standing.text or "", would.text
     too_long = old.count("\n") + new.count("\n") > MAX_LINES
     comparison = Comparison("", "") if too_long else Comparison(old, new)
     rows, rows_cut = _bounded(comparison.rows(context=_CONTEXT))
     unified, text_cut = _bounded_text(comparison.unified(context=_CONTEXT))
     return ItemDiff(
-        path=path,
+        path=would.page.path if would.page else would.path,
         base_hash=item.base_hash,
-        current_hash=current_hash,
-        base=_base(page, item.base_hash) if conflict else current,
-        current=current,
-        proposed=proposed,
+        current_hash=standing.content_hash,
+        base=_base(would.page, item.base_hash) if conflict else standing.text,
+        current=standing.text,
+        proposed=would.text,
         conflict=conflict,
         unified=unified,
         rows=rows,
@@ -158,7 +214,7 @@ def _compared(
         removed=old.count("\n") if too_long else comparison.removed,
         coarse=comparison.coarse or too_long,
         truncated=rows_cut or text_cut or too_long,
-        problem=problem,
+        problem=standing.problem or would.problem,
     )
 
 

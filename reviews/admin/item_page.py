@@ -26,7 +26,7 @@ _SNIPPET: Final = 240
 
 def item_context(request: HttpRequest, item: ReviewItem, *, may_decide: bool) -> dict[str, Any]:
     """What the template needs of the item; reads files."""
-    diff = item_diff(item)
+    diff = item_diff(item, stubs=True)
     return {
         "item": item,
         "heading": visible(item.title),

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from reviews.comparing import Comparison, Row, Segment, matching_blocks, row_as_dict, split_lines
 from reviews.diff import MAX_LINES, MAX_ROWS, MAX_SHOWN, MAX_TEXT, ItemDiff, item_diff
 from reviews.models import ItemType, Origin, ReviewItem, Status
+from reviews.services import Finding, file, resolve, stage_write
 from tests.conftest import VaultFolder
 from vault.history import Author
 from wiki.models import Page
@@ -198,6 +199,18 @@ def test_long_lines_are_marked_between_their_equal_ends() -> None:
 
 PATH = "wiki/concepts/diff.md"
 BOB = Author("bob", "rest")
+CLAUDE = Author("claude", "mcp-http")
+
+
+#: The day that is written into what is shown, and the frontmatter that has it already.
+TODAY = "2026-01-02"
+FRONT = f"---\ntitle: Diff\nupdated: {TODAY}\n---\n"
+
+
+@pytest.fixture(autouse=True)
+def _day(monkeypatch: pytest.MonkeyPatch) -> None:
+    for place in ("reviews.diff", "wiki.services.approved", "wiki.services.composing"):
+        monkeypatch.setattr(f"{place}.today", lambda: TODAY)
 
 
 def sha(text: str) -> str:
@@ -238,7 +251,7 @@ def test_an_item_that_proposes_no_text_has_no_diff(vault_folder: VaultFolder, db
 
 
 def test_an_edit_is_shown_against_the_file_as_it_is_now(vault_folder: VaultFolder, db: None) -> None:
-    old = "---\ntitle: Diff\n---\none\ntwo\n"
+    old = FRONT + "one\ntwo\n"
     page = page_of(vault_folder, old)
     shown = diff_of(item_about(page, proposed_text=old.replace("two", "three"), base_hash=sha(old)))
     assert not shown.conflict
@@ -250,15 +263,15 @@ def test_an_edit_is_shown_against_the_file_as_it_is_now(vault_folder: VaultFolde
 
 
 def test_a_page_that_is_to_be_made_is_all_new(vault_folder: VaultFolder, db: None) -> None:
-    shown = diff_of(item_about(None, proposed_text="---\ntitle: New\n---\ntext\n", proposed_title="New"))
+    shown = diff_of(item_about(None, proposed_text=FRONT + "text\n", proposed_title="New"))
     assert shown.current is None
     assert not shown.conflict
-    assert (shown.added, shown.removed) == (4, 0)
+    assert (shown.added, shown.removed) == (5, 0)
     assert shown.as_dict()["new_page"]
 
 
 def test_a_page_that_changed_since_is_a_conflict_with_three_texts(vault_folder: VaultFolder, db: None) -> None:
-    old = "---\ntitle: Diff\n---\none\n"
+    old = FRONT + "one\n"
     page = page_of(vault_folder, old)
     item = item_about(page, proposed_text=old + "proposed\n", base_hash=sha(old))
     put_page(page=page, text=old + "by Bob\n", base_hash=sha(old), author=BOB)
@@ -338,8 +351,77 @@ def test_everything_shown_is_bounded(vault_folder: VaultFolder, db: None, old: s
 
 
 def test_a_change_at_the_end_of_a_long_line_is_still_seen(vault_folder: VaultFolder, db: None) -> None:
-    old = "a " * 400_000
+    old = FRONT + "a " * 400_000
     shown = diff_of(item_about(page_of(vault_folder, old), proposed_text=old + "b", base_hash=sha(old)))
-    (row,) = shown.rows
+    row = shown.rows[-1]
     assert row.new[-1] == Segment("b", changed=True)
     assert any(part.left_out for part in row.new)
+
+
+def test_the_day_of_the_write_is_shown(vault_folder: VaultFolder, db: None) -> None:
+    old = "---\ntitle: Diff\nupdated: 2020-05-05\n---\none\n"
+    shown = diff_of(item_about(page_of(vault_folder, old), proposed_text=old + "two\n", base_hash=sha(old)))
+    assert shown.proposed == old.replace("2020-05-05", TODAY) + "two\n"
+
+
+GIVEN = {"type": "concept", "title": "Diff", "lang": "en", "sources": ["raw/sources/a.md"]}
+
+
+@pytest.mark.parametrize("kind", ["staged edit", "staged page", "edit", "page", "missing page"])
+def test_what_is_shown_is_what_create_writes(vault_folder: VaultFolder, db: None, kind: str) -> None:
+    """Byte for byte, whichever way it was proposed."""
+    vault_folder.write("wiki/concepts/asks.md", "---\nlang: en\n---\n[[New Thing]] [[Diff]]\n")
+    if "edit" in kind:
+        page_of(
+            vault_folder, "---\n# a comment\ntype: concept\ntitle: Diff\nlang: en\nsources: [x]\n---\nold [[asks]]\n"
+        )
+    scan()
+    page = Page.objects.filter(path=PATH).first()
+    base = page.content_hash if page else ""
+    body = "A new text that links to [[asks]] and [[New Thing]].\n"
+    if kind.startswith("staged"):
+        item = stage_write(title="Diff", content=body, frontmatter=GIVEN, base_hash=base or None, author=CLAUDE)
+    elif kind == "edit":
+        item = item_about(page, rule="agent", proposed_body=body, base_hash=base)
+    elif kind == "page":
+        item = item_about(None, rule="agent", proposed_title="Diff", proposed_body=body, proposed_frontmatter=GIVEN)
+    else:
+        (item,) = file(
+            findings=[Finding(item_type="missing-page", rule="missing-page", target="new thing", title="New Thing")],
+            origin=Origin.RULE,
+            author=CLAUDE,
+        ).filed
+        assert item_diff(item) is None
+    shown = item_diff(item, stubs=True)
+    assert shown is not None
+    assert (shown.conflict, shown.problem) == (False, "")
+    before = vault_folder.files()
+    done = resolve(item_id=item.pk, action="create", author=BOB).item
+    assert done.created_path == shown.path
+    assert vault_folder.read(shown.path).decode() == shown.proposed
+    assert ("edit" in kind) == (shown.path in before)
+
+
+def test_a_proposal_that_can_not_be_written_says_why(vault_folder: VaultFolder, db: None) -> None:
+    page = page_of(vault_folder, "no frontmatter\n")
+    shown = diff_of(item_about(page, rule="agent", proposed_body="x\n"))
+    assert "does not name the version" in shown.problem
+    assert not shown.conflict
+    shown = diff_of(item_about(page, rule="agent", proposed_body="y\n", base_hash=page.content_hash))
+    assert shown.problem and not shown.conflict
+    assert shown.proposed == "y\n"
+
+
+def test_another_file_in_the_place_of_a_new_page_is_a_conflict(vault_folder: VaultFolder, db: None) -> None:
+    vault_folder.write(PATH, "---\ntitle: Another title\n---\n")
+    item = item_about(None, proposed_title="Diff", proposed_text=FRONT, target=PATH, page_path="")
+    shown = diff_of(item)
+    assert shown.conflict
+    assert shown.current is not None and "Another title" in shown.current
+
+
+def test_a_read_only_vault_is_still_looked_at(vault_folder: VaultFolder, db: None, settings: Any) -> None:
+    old = FRONT + "one\n"
+    item = item_about(page_of(vault_folder, old), proposed_text=old + "two\n", base_hash=sha(old))
+    settings.SYNAPSE_READ_ONLY = True
+    assert diff_of(item).added == 1
