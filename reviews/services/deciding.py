@@ -128,7 +128,9 @@ def decision(status: Status, note: str, author: Author, now: datetime) -> dict[s
 def being_carried_out() -> SynapseError:
     """The answer to whoever comes while another decision takes its effect."""
     return SynapseError(
-        ErrorCode.CONFLICT, "The item is being carried out by somebody else at this moment. Look at it again shortly."
+        ErrorCode.CONFLICT,
+        "The item is being carried out by somebody else at this moment. Look at it again shortly.",
+        retry_after=5,
     )
 
 
