@@ -118,7 +118,7 @@ def _check_surroundings(root: Path, data: Path) -> list[CheckMessage]:
 
 @register("synapse", Tags.security)
 def check_knobs(app_configs: Sequence[AppConfig] | None = None, **kwargs: Any) -> list[CheckMessage]:
-    """E010 to E022: values from the environment that can't be read or make no sense."""
+    """E010 to E024: values from the environment that can't be read or make no sense."""
     return [Error(message, hint=hint, id=f"synapse.{number}") for number, message, hint in _wrong_knobs()]
 
 
@@ -171,6 +171,12 @@ def _wrong_numbers() -> list[tuple[str, str, str]]:
         found.append(
             ("E014", "SYNAPSE_HISTORY_DAYS is too short.", "Displaced versions are kept for at least 30 days.")
         )
+    if not 0 <= settings.SYNAPSE_BODY_SECONDS <= 3_600:
+        found.append(("E023", "SYNAPSE_BODY_SECONDS is out of range.", "Use 1 to 3600 seconds, or 0 for no limit."))
+    for name in ("RATE", "WRITES", "DECISIONS", "STRANGERS"):
+        if getattr(settings, f"SYNAPSE_{name}_PER_MINUTE") < 0:
+            hint = "Use how many there may be in a minute, or 0 for no limit."
+            found.append(("E024", f"SYNAPSE_{name}_PER_MINUTE is negative.", hint))
     return found
 
 
