@@ -255,6 +255,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
         "drf_spectacular.hooks.postprocess_schema_enums",
         "wiki.api.schema.without_trailing_slashes",
         "wiki.api.schema.closed_bodies",
+        "reviews.api.schema.alternatives",
         "wiki.api.schema.retries",
     ],
     "SERVE_PERMISSIONS": ["wiki.authentication.HasScope"],

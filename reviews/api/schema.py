@@ -110,3 +110,13 @@ COMPLETE: Final = [
     _asked("with the page that answers it", {"title": "Computability", "note": "From two of the sources."})
 ]
 FAIL: Final = [_asked("for another try", {"note": "The archive is down.", "retry": True})]
+
+
+def alternatives(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """A hook of the generator: bodies of which a part must be there, whichever it is."""
+    for name, how, parts in (
+        ("PatchedDecision", "oneOf", ("action", "status")),
+        ("Complete", "anyOf", ("page_id", "title", "path")),
+    ):
+        result["components"]["schemas"][name][how] = [{"required": [part]} for part in parts]
+    return result
