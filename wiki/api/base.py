@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from django.http import HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.http.request import RawPostDataException
 from rest_framework.exceptions import UnsupportedMediaType
 from rest_framework.request import Request
@@ -33,6 +33,12 @@ class RestView(APIView):
     """A view of the REST API. Its POST, PUT and PATCH take an ``Idempotency-Key`` (:mod:`wiki.idempotency`)."""
 
     _run: Run | None = None
+
+    def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
+        """The request, with the length of a body that came in chunks: without one, DRF takes it for empty."""
+        if request.headers.get("Transfer-Encoding") and not request.headers.get("Content-Length"):
+            request.META["CONTENT_LENGTH"] = str(len(request.body))
+        return super().initialize_request(request, *args, **kwargs)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Let nobody in who may not; then look whether the request is one that was sent before."""
