@@ -113,10 +113,14 @@ FAIL: Final = [_asked("for another try", {"note": "The archive is down.", "retry
 
 
 def alternatives(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """A hook of the generator: bodies of which a part must be there, whichever it is."""
-    for name, how, parts in (
-        ("PatchedDecision", "oneOf", ("action", "status")),
-        ("Complete", "anyOf", ("page_id", "title", "path")),
+    """A hook of the generator: bodies that must be there, and of which keys exactly one way of saying it."""
+    by_name = {"anyOf": [{"required": ["title"]}, {"required": ["path"]}]}
+    for path, method, ways in (
+        ("/review/queue/{id}", "patch", [{"required": ["action"]}, {"required": ["status"]}]),
+        ("/research/runs/{id}/complete", "post", [{"required": ["page_id"]}, by_name]),
     ):
-        result["components"]["schemas"][name][how] = [{"required": [part]} for part in parts]
+        body = result["paths"][path][method]["requestBody"]
+        body["required"] = True
+        name = body["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+        result["components"]["schemas"][name]["oneOf"] = ways
     return result
