@@ -12,10 +12,11 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import cycle
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -26,7 +27,8 @@ from benchmarks.scan import ROOT, own_place, run
 
 AT_ONCE = 12
 SERVER = """
-import os, signal, sys
+import os, signal, sys, time
+from pathlib import Path
 import uvicorn
 from synapse.asgi import application
 from wiki import idempotency, services
@@ -39,6 +41,16 @@ if where == "before the effect":
     services.create_page = services.put_page = die
 if where == "before the answer is kept":
     idempotency.finish = die
+if where == "slow":
+    create_page, data = services.create_page, Path(os.environ["SYNAPSE_DATA"])
+
+    def slow(**given):
+        (data / "begun").touch()
+        while not (data / "go").exists():
+            time.sleep(0.01)
+        return create_page(**given)
+
+    services.create_page = slow
 uvicorn.run(application, port=int(sys.argv[1]), log_config=None, access_log=False)
 """
 AGE = """
@@ -52,10 +64,10 @@ IdempotencyKey.objects.filter(status=None).update(alive_at=timezone.now() - time
 
 @dataclass
 class Server:
-    """One process that serves the vault, and dies where it is told to."""
+    """One process that serves the vault, and dies, or waits, where it is told to."""
 
     environment: dict[str, str]
-    dies: str = "never"
+    where: str = "nowhere"
     port: int = field(init=False)
     process: subprocess.Popen[bytes] = field(init=False)
 
@@ -63,7 +75,7 @@ class Server:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
-        command = [sys.executable, "-c", SERVER, str(self.port), self.dies]
+        command = [sys.executable, "-c", SERVER, str(self.port), self.where]
         self.process = subprocess.Popen(command, cwd=ROOT, env=self.environment)
 
     @property
@@ -71,14 +83,22 @@ class Server:
         return f"http://127.0.0.1:{self.port}"
 
     def wait(self) -> Server:
-        until = time.monotonic() + 60
-        while time.monotonic() < until and self.process.poll() is None:
-            try:
-                if httpx.get(f"{self.base}/health/live").status_code == 200:
-                    return self
-            except httpx.TransportError:
-                time.sleep(0.05)
-        raise AssertionError("the server did not start")
+        wait_for(self._answers)
+        return self
+
+    def _answers(self) -> bool:
+        assert self.process.poll() is None, "the server did not start"
+        try:
+            return httpx.get(f"{self.base}/health/live").status_code == 200
+        except httpx.TransportError:
+            return False
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    until = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < until, "it did not happen"
+        time.sleep(0.05)
 
 
 @dataclass
@@ -89,10 +109,16 @@ class House:
     servers: list[Server]
     token: str
 
+    @property
+    def data(self) -> Path:
+        return Path(self.environment["SYNAPSE_DATA"])
+
     def send(self, server: Server, method: str, path: str, body: Any = None, key: str = "", **more: str) -> Any:
         headers = {"Authorization": f"Bearer {self.token}", **({"Idempotency-Key": key} if key else {})}
         headers |= {name.replace("_", "-"): value for name, value in more.items()}
-        return httpx.request(method, f"{server.base}{path}", json=body, headers=headers, timeout=60)
+        content = None if body is None else json.dumps(body).encode()
+        headers["Content-Type"] = "application/json"
+        return httpx.request(method, f"{server.base}{path}", content=content, headers=headers, timeout=60)
 
     def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
         answer = self.send(self.servers[0], method, path, body, **headers)
@@ -234,3 +260,31 @@ def test_a_run_that_was_killed_is_retaken_by_one(house: House, where: str) -> No
     (page,) = [page for page in house.ask("GET", "/pages?limit=100").json()["result"] if page["title"] == title]
     assert house.versions(page["id"]) == 1
     refused(house.send(house.servers[1], "POST", "/pages", a_page(title, "Other.\n"), key), 422, "idempotency_conflict")
+
+
+def test_an_answer_that_was_lost_is_given_to_the_retry(house: House) -> None:
+    """The connection breaks while the page is being written: that goes on, and what came of it is not lost."""
+    slow, key, body = Server(house.environment, "slow").wait(), str(uuid4()), json.dumps(a_page("Lost")).encode()
+    try:
+        head = (
+            f"POST /pages HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {house.token}\r\n"
+            f"Idempotency-Key: {key}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
+        with socket.create_connection(("127.0.0.1", slow.port)) as connection:
+            connection.sendall(head.encode() + body)
+            wait_for((house.data / "begun").exists)
+        answers: list[Any] = []
+
+        def retry() -> bool:
+            answers.append(house.send(house.servers[0], "POST", "/pages", json.loads(body), key))
+            return "Retry-After" not in answers[-1].headers
+
+        assert not retry()
+        refused(answers[0], 409, "conflict")
+        (house.data / "go").touch()
+        wait_for(retry)
+        assert (answers[-1].status_code, answers[-1].headers["Idempotency-Replayed"]) == (201, "true")
+        assert house.versions(answers[-1].json()["id"]) == 1
+    finally:
+        slow.process.terminate()
+        slow.process.wait(timeout=20)
