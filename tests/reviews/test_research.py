@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-import time
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.utils import timezone
 
-from benchmarks.scan import ROOT, own_place, run
 from reviews.models import ResearchRun, ReviewItem, RunStatus, Status
 from reviews.services import research
 from reviews.services.research import claim_run, complete_run, fail_run, get_run, list_runs, open_run, run_as_dict
@@ -138,6 +133,17 @@ def test_a_lapsed_claim_is_anybodys_and_no_more_the_holders() -> None:
     refused(ErrorCode.CONFLICT, complete_run, run_id=made.pk, page_id=page.uid, author=ADA)
     refused(ErrorCode.CONFLICT, fail_run, run_id=made.pk, author=ADA)
     assert complete_run(run_id=made.pk, page_id=page.uid, author=BOB).changed
+
+
+def test_a_lease_given_under_a_clock_that_was_set_back_holds_nobody_up() -> None:
+    made = opened()
+    claim_run(run_id=made.pk, author=ADA, lease_seconds=3600)
+    assert get_run(made.pk).lease_until - timezone.now() > timedelta(minutes=59)  # type: ignore[operator]
+    refused(ErrorCode.CONFLICT, claim_run, run_id=made.pk, author=BOB)
+    ResearchRun.objects.filter(pk=made.pk).update(lease_until=timezone.now() + timedelta(days=365))
+    assert run_as_dict(get_run(made.pk))["status"] == "queued"
+    refused(ErrorCode.CONFLICT, fail_run, run_id=made.pk, author=ADA)
+    assert claim_run(run_id=made.pk, author=BOB).claimed_by == "token:bob"
 
 
 def test_who_comes_between_reading_and_claiming_wins(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -347,75 +353,3 @@ def test_a_list_costs_the_same_for_any_length(django_assert_num_queries: Any) ->
         opened(f"Question {number}", page=page)
     with django_assert_num_queries(4):
         assert len(list_runs()["result"]) == 12
-
-
-# --- processes ----------------------------------------------------------------------------------
-
-CLAIMER = """
-import json, sys, time
-from pathlib import Path
-import django; django.setup()
-from reviews.models import ResearchRun
-from reviews.services.research import claim_run
-from vault.errors import SynapseError
-from vault.history import Author
-me, go = sys.argv[1], Path(sys.argv[2])
-runs = list(ResearchRun.objects.order_by("created_at").values_list("pk", flat=True))
-go.with_name(f"ready-{me}").touch()
-while not go.exists():
-    time.sleep(0.001)
-won = []
-for run in runs:
-    try:
-        claim_run(run_id=run, author=Author(f"token:{me}", "rest"))
-        won.append(str(run))
-    except SynapseError as error:
-        assert error.code == "conflict", error.message
-print(json.dumps({"won": won}))
-"""
-OPENER = """
-import django; django.setup()
-from django.utils import timezone
-from reviews.models import ReviewItem
-from reviews.services.research import open_run
-from vault.history import Author
-for number in range(30):
-    item = ReviewItem.objects.create(
-        item_type="suggestion", rule="agent", origin="agent", title="?", target="?", content_key=str(number)
-    )
-    run = open_run(item=item, author=Author("token:ada", "rest"))
-    ReviewItem.objects.filter(pk=item.pk).update(
-        research_run=run, status="deep_researched", reviewed_at=timezone.now()
-    )
-"""
-
-
-@pytest.mark.slow
-def test_processes_that_claim_the_same_runs_share_them_out(tmp_path: Path) -> None:
-    with own_place() as environment:
-        environment |= {"SYNAPSE_RESEARCH_BACKEND": "agent"}
-        run(environment, "manage.py", "init_vault")
-        run(environment, "manage.py", "rescan", "--json")
-        run(environment, "-c", OPENER)
-        go = tmp_path / "go"
-        claimers = [
-            subprocess.Popen(
-                [sys.executable, "-c", CLAIMER, name, str(go)],
-                cwd=ROOT,
-                env=environment,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-            for name in ("ada", "ada", "bob")  # two processes may show one token
-        ]
-        while not (tmp_path / "ready-ada").exists() or not (tmp_path / "ready-bob").exists():
-            assert all(process.poll() is None for process in claimers), claimers[0].communicate()
-            time.sleep(0.01)
-        go.touch()
-        won: list[str] = []
-        for process in claimers:
-            output, errors = process.communicate(timeout=120)
-            assert (process.returncode, errors) == (0, "")
-            won += json.loads(output)["won"]
-        assert len(won) == len(set(won)) == 30
