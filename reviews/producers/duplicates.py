@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from itertools import combinations
-from typing import Final, NamedTuple
+from typing import Final
 
 from reviews.models import ItemType
 from reviews.producers import roles
-from reviews.producers.likeness import END_CHARS, Comparison, TextKeys, keyed, keys_of, listed, renew
+from reviews.producers.likeness import END_CHARS, Comparison, TextKeys, keyed, keys_of, renew
+from reviews.producers.rows import Listed, listed, page_targets, pages_asked_about, shown
 from reviews.producers.titles import canonical_title, is_generic, title_key
 from reviews.services.findings import Finding
 from wiki.changes import Changed
-from wiki.models import Link, Page
-from wiki.rows import chunks
+from wiki.rows import select
 from wiki.search import text_ends
 
 _TITLE: Final = "title"
 _BODY: Final = "body"
+_LINKED: Final = "SELECT source_id, target_id FROM {link} WHERE target_id IS NOT NULL AND source_id IN {items}"
 
 #: A file name in so many folders is a convention of the vault: each project has its own Architecture.md.
 CONVENTION: Final = 4
@@ -32,14 +33,6 @@ CANDIDATES_AT_MOST: Final = 20
 FEWEST_COMMON_KEYS: Final = 2
 
 
-class _Titled(NamedTuple):
-    """A page of a group, as far as titles are told apart by it."""
-
-    pk: int
-    path: str
-    lang: str
-
-
 class DuplicateTitle:
     """Pages with the same canonical title: one finding a title, about the first page by path."""
 
@@ -50,14 +43,14 @@ class DuplicateTitle:
         """Bring the keys of titles up to date."""
         pages = None if changed.everything else changed.pages
         wanted: dict[int, Collection[str]] = dict.fromkeys(pages or (), ())
-        for pk, _, title, _ in _titled(pages):
-            canonical = canonical_title(title)
-            wanted[pk] = (title_key(canonical),) if canonical else ()
+        for page in listed(pages):
+            canonical = canonical_title(page.title)
+            wanted[page.pk] = (title_key(canonical),) if canonical else ()
         renew(_TITLE, wanted, everything=changed.everything)
 
     def targets(self, changed: Changed) -> set[str]:
         """The canonical titles that the changed pages have now; questions about their former ones rest on them."""
-        return {canonical for _, _, title, _ in _titled(changed.pages) if (canonical := canonical_title(title))}
+        return {canonical for page in listed(changed.pages) if (canonical := canonical_title(page.title))}
 
     def find(self, targets: Collection[str] | None) -> Iterator[Finding]:
         """A finding for each title that pages share and nothing tells apart."""
@@ -70,8 +63,8 @@ class DuplicateTitle:
             if shared:
                 yield self._finding(canonical, shared, group)
 
-    def _finding(self, canonical: str, shared: Collection[int], group: list[_Titled]) -> Finding:
-        pages = sorted(_pages(shared).values(), key=lambda page: page.path)
+    def _finding(self, canonical: str, shared: Collection[int], group: list[Listed]) -> Finding:
+        pages = sorted(shown(shared).values(), key=lambda page: page.path)
         titles = list(dict.fromkeys(page.title for page in pages))
         named = f"titled “{titles[0]}”" if len(titles) == 1 else f"with one title: “{'”, “'.join(titles[:4])}”"
         return Finding(
@@ -89,22 +82,15 @@ class DuplicateTitle:
         )
 
 
-def _titled(pages: Collection[int] | None) -> Iterator[tuple[int, str, str, str]]:
-    """Key, path, title and language of those of the pages that are listed; None: of all."""
-    rows = Page.objects.listed().order_by().values_list("pk", "path", "title", "lang")
-    for part in [rows] if pages is None else (rows.filter(pk__in=chunk) for chunk in chunks(pages)):
-        yield from list(part)
-
-
-def _groups(targets: Collection[str] | None) -> dict[str, list[_Titled]]:
+def _groups(targets: Collection[str] | None) -> dict[str, list[Listed]]:
     """The pages of each canonical title that several have, by path; those that serve the vault left out."""
-    groups: dict[str, list[_Titled]] = defaultdict(list)
+    groups: dict[str, list[Listed]] = defaultdict(list)
     wanted = None if targets is None else set(targets)
     pages = None if wanted is None else {page for _, page in keyed(_TITLE, set(map(title_key, wanted)))}
-    for pk, path, title, lang in _titled(pages):
-        canonical = canonical_title(title)
+    for page in listed(pages):
+        canonical = canonical_title(page.title)
         if canonical and (wanted is None or canonical in wanted):
-            groups[canonical].append(_Titled(pk, path, lang))
+            groups[canonical].append(page)
     several = {}
     for canonical, group in groups.items():
         if len(group) > 1:
@@ -115,7 +101,7 @@ def _groups(targets: Collection[str] | None) -> dict[str, list[_Titled]]:
 
 
 def _not_told_apart(
-    canonical: str, group: list[_Titled], linked: Collection[tuple[int, int]], texts: Comparison
+    canonical: str, group: list[Listed], linked: Collection[tuple[int, int]], texts: Comparison
 ) -> set[int]:
     """The pages of a group of which nothing says that somebody knows them to be two.
 
@@ -139,11 +125,7 @@ def _not_told_apart(
 
 def _linked(pages: Collection[int]) -> set[tuple[int, int]]:
     """Which of these pages link to which of them."""
-    found: set[tuple[int, int]] = set()
-    for chunk in chunks(pages):
-        links = Link.objects.filter(source__in=chunk, target__isnull=False).order_by()
-        found.update(pair for pair in links.values_list("source_id", "target_id").distinct() if pair[1] in pages)
-    return found
+    return {(source, target) for source, target in select(_LINKED, pages) if target in pages}
 
 
 class DuplicateBody:
@@ -161,7 +143,7 @@ class DuplicateBody:
         pages = None if changed.everything else changed.pages
         wanted: dict[int, Collection[str]] = dict.fromkeys(pages or (), ())
         keys = TextKeys()
-        for pk, text in text_ends(listed(pages), END_CHARS):
+        for pk, text in text_ends([page.pk for page in listed(pages)], END_CHARS):
             wanted[pk] = keys.of(text)
         renew(_BODY, wanted, everything=changed.everything)
 
@@ -169,7 +151,7 @@ class DuplicateBody:
         """The changed pages, and those under a key with them."""
         pages = set(changed.pages)
         pages.update(page for page, _ in _before_and_after(changed.pages))
-        return _uids(pages)
+        return page_targets(pages)
 
     def find(self, targets: Collection[str] | None) -> Iterator[Finding]:
         """A finding for each page that nearly repeats one before it."""
@@ -180,7 +162,7 @@ class DuplicateBody:
                 yield self._finding(copy, same)
 
     def _finding(self, copy: int, same: list[int]) -> Finding:
-        rows = _pages([copy, *same])
+        rows = shown([copy, *same])
         page = rows.pop(copy)
         others = sorted(rows.values(), key=lambda other: _order(other.path))
         return Finding(
@@ -203,24 +185,9 @@ def _order(path: str) -> tuple[int, str]:
     return len(path), path
 
 
-def _uids(pages: Iterable[int]) -> set[str]:
-    rows = Page.objects.order_by().values_list("uid", flat=True)
-    return {str(uid) for chunk in chunks(pages) for uid in rows.filter(pk__in=chunk)}
-
-
-def _pages(numbers: Iterable[int]) -> dict[int, Page]:
-    """What findings say of these pages."""
-    rows = Page.objects.only("uid", "path", "title").order_by()
-    return {page.pk: page for chunk in chunks(numbers) for page in rows.filter(pk__in=chunk)}
-
-
 def _candidates(targets: Collection[str] | None) -> dict[int, list[int]]:
     """For each page the pages before it that it may repeat."""
-    if targets is None:
-        pages = None
-    else:
-        rows = Page.objects.listed().order_by().values_list("pk", flat=True)
-        pages = {pk for chunk in chunks(targets) for pk in rows.filter(uid__in=chunk)}
+    pages = None if targets is None else pages_asked_about(targets)
     common: dict[int, Counter[int]] = defaultdict(Counter)
     for copy, page in _before_and_after(pages):
         if pages is None or copy in pages:
@@ -250,7 +217,7 @@ def _before_and_after(pages: Collection[int] | None) -> Iterator[tuple[int, int]
 def _places(pages: Collection[int]) -> dict[int, tuple[int, str]]:
     """Where each page stands among originals and copies; pages left out of this rule have no place."""
     return {
-        pk: _order(path)
-        for pk, path, title, _ in _titled(pages)
-        if not roles.is_template(path) and not roles.is_periodic(path, title)
+        page.pk: _order(page.path)
+        for page in listed(pages)
+        if not roles.is_template(page.path) and not roles.is_periodic(page.path, page.title)
     }

@@ -11,12 +11,12 @@ import re
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
-from typing import Final
+from typing import Any, Final
 
 from django.db import transaction
 
 from reviews.models import LikenessKey
-from wiki.models import Page
+from reviews.producers.rows import read
 from wiki.rows import chunks, insert
 from wiki.search import texts
 from wiki.search.text import SPACELESS
@@ -30,12 +30,14 @@ FEWEST_WORDS: Final = 40
 #: Keys of a text.
 KEYS: Final = 8
 #: Characters at each end of a text from which its keys are taken.
-END_CHARS: Final = 2_000
+END_CHARS: Final = 1_200
 
 _WORD: Final = re.compile(r"[^\W_]+")
-_ASCII_WORDS: Final = {code: chr(code).lower() if chr(code).isalnum() else " " for code in range(128)}
 _ASCII: Final = bytes(range(128))
-_BYTES: Final = "".join(_ASCII_WORDS.values()).encode() + bytes(range(128, 256))
+# Makes letters small and a blank of what is neither letter nor digit; bytes are translated faster than characters.
+_BYTES: Final = bytes(
+    byte if byte > 127 else ord(chr(byte).lower()) if chr(byte).isalnum() else 32 for byte in range(256)
+)
 #: Different characters beyond ASCII up to which each is looked at by itself.
 _FEW_OTHERS: Final = 64
 #: Pages whose shingles are in memory at once, 100 KB or so each.
@@ -47,9 +49,9 @@ Shingles = frozenset[tuple[str, ...]]
 
 def text_words(text: str) -> list[str]:
     """The words of a text, in order."""
-    if text.isascii():
-        return text.translate(_ASCII_WORDS).split()
     data = text.encode("utf-8", "surrogatepass")
+    if text.isascii():
+        return data.translate(_BYTES).decode("ascii").split()
     others = set(data.translate(None, _ASCII).decode("utf-8", "surrogatepass"))
     if len(others) > _FEW_OTHERS:
         folded = text.casefold()
@@ -135,10 +137,9 @@ class TextKeys:
         words = text_words(text)
         if len(words) < FEWEST_WORDS:
             return []
-        distinct = set(words)
-        ranked = dict(zip(map(self._ranks.__getitem__, distinct), distinct, strict=True))
-        starts = (words.index(ranked[rank]) for rank in sorted(ranked)[:KEYS])
-        return [_digest(words[start : start + SHINGLE]) for start in starts]
+        first = dict(zip(reversed(words), range(len(words) - 1, -1, -1), strict=True))
+        starts = dict(zip(map(self._ranks.__getitem__, first), first.values(), strict=True))
+        return [_digest(words[starts[rank] : starts[rank] + SHINGLE]) for rank in sorted(starts)[:KEYS]]
 
 
 class _Ranks(dict[str, int]):
@@ -155,13 +156,9 @@ def _digest(words: Iterable[str]) -> str:
 
 # --- rows ------------------------------------------------------------------------------------------
 
-
-def listed(pages: Collection[int] | None) -> list[int]:
-    """Those of the pages that are live and not reserved; None: all."""
-    found = Page.objects.listed().order_by().values_list("pk", flat=True)
-    if pages is None:
-        return list(found)
-    return [pk for chunk in chunks(pages) for pk in found.filter(pk__in=chunk)]
+_STORED: Final = "SELECT id, page_id, key FROM reviews_likenesskey WHERE kind = '{kind}'"
+_OF_PAGES: Final = " AND page_id IN {items}"
+_UNDER_KEYS: Final = " AND key IN {items}"
 
 
 def renew(kind: str, wanted: Mapping[int, Collection[str]], *, everything: bool = False) -> None:
@@ -171,7 +168,7 @@ def renew(kind: str, wanted: Mapping[int, Collection[str]], *, everything: bool 
     """
     kept: dict[int, set[str]] = {}
     gone: list[int] = []
-    for pk, page, key in _stored(kind, None if everything else wanted):
+    for pk, page, key in list(_stored(kind, _OF_PAGES, None if everything else wanted)):
         keys = kept.setdefault(page, set())
         if key in wanted.get(page, ()) and key not in keys:
             keys.add(key)
@@ -190,19 +187,15 @@ def renew(kind: str, wanted: Mapping[int, Collection[str]], *, everything: bool 
             insert(LikenessKey, ("page", "kind", "key"), rows)
 
 
-def _stored(kind: str, pages: Collection[int] | None) -> Iterator[tuple[int, int, str]]:
-    rows = LikenessKey.objects.filter(kind=kind).values_list("pk", "page_id", "key")
-    for part in [rows] if pages is None else (rows.filter(page__in=chunk) for chunk in chunks(pages)):
-        yield from list(part)
+def keys_of(kind: str, pages: Collection[int]) -> set[str]:
+    """The keys of a kind that pages have."""
+    return {key for _, _, key in _stored(kind, _OF_PAGES, pages)}
 
 
-def keys_of(kind: str, pages: Collection[int] | None) -> set[str]:
-    """The keys of a kind that pages have (None: that any has)."""
-    return {key for _, _, key in _stored(kind, pages)}
+def keyed(kind: str, keys: Collection[str] | None) -> Iterator[tuple[str, int]]:
+    """``(key, page)`` of all pages under these keys; None: under any."""
+    return ((key, page) for _, page, key in _stored(kind, _UNDER_KEYS, keys))
 
 
-def keyed(kind: str, keys: Iterable[str] | None) -> Iterator[tuple[str, int]]:
-    """``(key, page key)`` of all pages under these keys; None: under any."""
-    rows = LikenessKey.objects.filter(kind=kind).values_list("key", "page_id")
-    for part in [rows] if keys is None else (rows.filter(key__in=chunk) for chunk in chunks(keys)):
-        yield from list(part)
+def _stored(kind: str, among: str, items: Collection[Any] | None) -> Iterator[tuple[int, int, str]]:
+    return read(_STORED.replace("{kind}", kind), among, items)

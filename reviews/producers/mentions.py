@@ -6,20 +6,19 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Final, NamedTuple
-
-from django.db.models import QuerySet
+from typing import Final, NamedTuple
 
 from reviews.models import ItemType
 from reviews.producers import roles
 from reviews.producers.likeness import keyed, renew, text_words
 from reviews.producers.names import Name, capitals_tell, mentions, name_of
+from reviews.producers.rows import Listed, listed, page_targets, pages_asked_about, read, shown
 from reviews.producers.titles import title_key
 from reviews.services.findings import Finding
 from vault.links import text_key
 from vault.markdown import prose
 from wiki.changes import Changed
-from wiki.models import Alias, Link, Page
+from wiki.models import Page
 from wiki.rows import chunks, select
 from wiki.search import pages_holding, texts
 from wiki.search.text import SPACELESS
@@ -30,7 +29,11 @@ PLACES_AT_MOST: Final = 50
 _TEXTS_AT_ONCE: Final = 100
 #: Languages that write all nouns with a capital.
 _CAPITAL_NOUNS: Final = frozenset({"de", "lb"})
+_ALIASES: Final = "SELECT page_id, name FROM {alias} WHERE name <> ''"
+_OF_PAGES: Final = " AND page_id IN {items}"
 _LEADING: Final = "SELECT source_id, target_id FROM {link} WHERE target_id IS NOT NULL AND source_id IN {items}"
+
+_LINKED_TEXTS: Final = "SELECT name_key, text_key, alias FROM {link} WHERE source_id IN {items}"
 
 
 class _Named(NamedTuple):
@@ -40,14 +43,6 @@ class _Named(NamedTuple):
     name: Name
     words: frozenset[str]
     key: str
-
-
-class _Place(NamedTuple):
-    """A page in whose text names are looked for."""
-
-    pk: int
-    path: str
-    lang: str
 
 
 class UnlinkedMention:
@@ -70,8 +65,7 @@ class UnlinkedMention:
         for text in _texts(_places(changed.pages)):
             held = (named for named in _names_by_key(text.grams) if named.words <= text.words)
             pages.update(named.page for named in held if text.names(named))
-        rows = Page.objects.order_by().values_list("uid", flat=True)
-        return {str(uid) for chunk in chunks(pages) for uid in rows.filter(pk__in=chunk)}
+        return page_targets(pages)
 
     def find(self, targets: Collection[str] | None) -> Iterator[Finding]:
         """A finding for each page that is named somewhere."""
@@ -82,10 +76,10 @@ class UnlinkedMention:
                 places = found[named.page]
                 if len(places) < PLACES_AT_MOST and text.place.pk not in places and text.names(named):
                     places[text.place.pk] = named.name.text
-        shown = _pages({pk for page, places in found.items() if places for pk in (page, *places)})
-        for page in sorted((shown[page] for page, places in found.items() if places), key=lambda page: page.path):
+        pages = shown({pk for page, places in found.items() if places for pk in (page, *places)})
+        for page in sorted((pages[page] for page, places in found.items() if places), key=lambda page: page.path):
             places = found[page.pk]
-            yield self._finding(page, [shown[place] for place in places], list(dict.fromkeys(places.values())))
+            yield self._finding(page, [pages[place] for place in places], list(dict.fromkeys(places.values())))
 
     def _finding(self, page: Page, places: list[Page], names: list[str]) -> Finding:
         count = len(places)
@@ -110,7 +104,7 @@ class UnlinkedMention:
 class _Text:
     """The text of a page in which names are looked for; what is costly is done once, when it is needed."""
 
-    def __init__(self, place: _Place, text: str, targets: Collection[int]) -> None:
+    def __init__(self, place: Listed, text: str, targets: Collection[int]) -> None:
         self.place = place
         self.text = text
         self.targets = targets
@@ -137,8 +131,9 @@ class _Text:
 
     @cached_property
     def grams(self) -> set[str]:
-        """Its words, and each two beside each other."""
-        return self.words.union(map(" ".join, pairwise(self.sequence)))
+        """Each two of its words beside each other, and those that may be a name alone: by capital, digit or script."""
+        alone = " ".join(word for word in self.text.split() if not word.islower())
+        return {*map(" ".join, pairwise(self.sequence)), *text_words(alone)}
 
     @cached_property
     def prose(self) -> str:
@@ -153,7 +148,7 @@ class _Text:
     @cached_property
     def linked_texts(self) -> set[str]:
         """What is linked here, as it is written and as it is shown, wherever it leads."""
-        rows = Link.objects.filter(source=self.place.pk).order_by().values_list("name_key", "text_key", "alias")
+        rows = select(_LINKED_TEXTS, [self.place.pk])
         return {text for name, key, alias in rows for text in (name, key, text_key(alias or ""))}
 
 
@@ -162,14 +157,10 @@ class _Text:
 
 def _names(pages: Collection[int] | None) -> Iterator[_Named]:
     """The names of those of the pages that can be meant: listed ones that say something; None: of all."""
-    meant: dict[int, list[str]] = {}
-    rows = Page.objects.listed().order_by().values_list("pk", "path", "title")
-    for part in _parts(rows, "pk", pages):
-        meant.update((pk, [title]) for pk, path, title in part if not roles.serves(path, title))
-    for part in _parts(Alias.objects.order_by("pk").values_list("page_id", "name"), "page", pages):
-        for pk, alias in part:
-            if pk in meant:
-                meant[pk].append(alias)
+    meant = {page.pk: [page.title] for page in listed(pages) if not roles.serves(page.path, page.title)}
+    for pk, alias in read(_ALIASES, _OF_PAGES, pages):
+        if pk in meant:
+            meant[pk].append(alias)
     for pk, texts_of in meant.items():
         for text in dict.fromkeys(texts_of):
             name = name_of(text)
@@ -191,11 +182,6 @@ def _names_by_key(grams: Iterable[str]) -> Iterator[_Named]:
     return _names(pages) if pages else iter(())
 
 
-def _parts(rows: QuerySet[Any, Any], field: str, pages: Collection[int] | None) -> Iterator[Any]:
-    for part in [rows] if pages is None else (rows.filter(**{f"{field}__in": chunk}) for chunk in chunks(pages)):
-        yield list(part)
-
-
 # --- where they may stand --------------------------------------------------------------------------
 
 
@@ -215,21 +201,19 @@ def _everywhere() -> Iterator[tuple[_Text, list[_Named]]]:
             named
             for word in telling & text.words
             for named in by_word[word]
-            if named.page not in text.targets and named.words <= text.words
+            if named.words <= text.words and named.page != text.place.pk and named.page not in text.targets
         ]
         if held:
-            grams = text.grams
-            yield text, [named for named in held if named.key in grams]
+            in_order = f" {' '.join(text.sequence)} "
+            yield text, [named for named in held if f" {named.key} " in in_order]
 
 
 def _where_it_may_stand(
     targets: Collection[str], found: Mapping[int, Collection[int]]
 ) -> Iterator[tuple[_Text, list[_Named]]]:
     """The texts that may hold a name of these pages, by path, until enough is found of each page."""
-    rows = Page.objects.listed().order_by().values_list("pk", flat=True)
-    pages = [pk for chunk in chunks(targets) for pk in rows.filter(uid__in=chunk)]
     held: dict[int, list[_Named]] = defaultdict(list)
-    for named in _names(pages):
+    for named in _names(pages_asked_about(targets)):
         for place in pages_holding(named.name.text):
             if place != named.page:
                 held[place].append(named)
@@ -239,14 +223,12 @@ def _where_it_may_stand(
             yield text, held[text.place.pk]
 
 
-def _places(pages: Collection[int] | None) -> list[_Place]:
+def _places(pages: Collection[int] | None) -> list[Listed]:
     """Where names are looked for among these pages, by path: not in templates. None: everywhere."""
-    rows = Page.objects.listed().order_by().values_list("pk", "path", "lang")
-    found = [_Place(*row) for part in _parts(rows, "pk", pages) for row in part]
-    return sorted((place for place in found if not roles.is_template(place.path)), key=lambda place: place.path)
+    return sorted((page for page in listed(pages) if not roles.is_template(page.path)), key=lambda page: page.path)
 
 
-def _texts(places: Sequence[_Place]) -> Iterator[_Text]:
+def _texts(places: Sequence[Listed]) -> Iterator[_Text]:
     """The texts of these places, in their order."""
     for some in chunks(places, _TEXTS_AT_ONCE):
         by_pk = {place.pk: place for place in some}
@@ -255,9 +237,3 @@ def _texts(places: Sequence[_Place]) -> Iterator[_Text]:
             targets[source].add(target)
         for pk, text in texts(by_pk):
             yield _Text(by_pk[pk], text, targets[pk])
-
-
-def _pages(numbers: Iterable[int]) -> dict[int, Page]:
-    """What findings say of these pages."""
-    rows = Page.objects.only("uid", "path", "title").order_by()
-    return {page.pk: page for chunk in chunks(numbers) for page in rows.filter(pk__in=chunk)}

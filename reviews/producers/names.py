@@ -126,7 +126,7 @@ def _pattern(name: Name) -> re.Pattern[str]:
     for word in name.text.split():
         expression = re.escape(word).replace("\\-", "-")
         for sign, any_sign in _SIGNS:
-            expression = sign.sub(lambda _, any_sign=any_sign: any_sign, expression)
+            expression = any_sign.join(sign.split(expression))
         words.append(expression)
     return re.compile(_BLANK.join(words), 0 if name.exact else re.IGNORECASE)
 

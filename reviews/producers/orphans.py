@@ -8,15 +8,16 @@ others) stand apart by nature.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from reviews.models import ItemType
 from reviews.producers import roles
+from reviews.producers.rows import page_targets, pages_asked_about, read, shown
 from reviews.services.findings import Finding
 from wiki.changes import Changed
 from wiki.models import Page
-from wiki.rows import all_rows, chunks, select
+from wiki.rows import select
 from wiki.search import texts
 
 #: A page of fewer words is no dead end: it is a stub, and lacks text rather than links.
@@ -65,7 +66,7 @@ class Orphan:
         pages = set(changed.pages)
         for statement in (_LINKED, _FILED):
             pages.update(row[0] for row in select(statement, changed.pages))
-        return _uids(pages)
+        return page_targets(pages)
 
     def find(self, targets: Collection[str] | None) -> Iterator[Finding]:
         """A finding a page."""
@@ -101,7 +102,7 @@ class DeadEnd:
         """The changed pages: a page's own links tell, and whoever gained or lost a link in is among them."""
         pages = set(changed.pages)
         pages.update(row[0] for row in select(_LINKED, changed.pages))
-        return _uids(pages)
+        return page_targets(pages)
 
     def find(self, targets: Collection[str] | None) -> Iterator[Finding]:
         """A finding a page."""
@@ -124,15 +125,9 @@ class DeadEnd:
 
 def _pages(statement: str, targets: Collection[str] | None) -> dict[int, Page]:
     """The pages that a statement finds, among the targets if there are any given; by path."""
-    if targets is None:
-        found = [row[0] for row in all_rows(statement)]
-    else:
-        rows = Page.objects.order_by().values_list("pk", flat=True)
-        pks = [pk for chunk in chunks(targets) for pk in rows.filter(uid__in=chunk)]
-        found = [row[0] for row in select(statement + _AMONG, pks)]
-    shown = Page.objects.only("uid", "path", "title", "frontmatter").order_by()
-    pages = [page for chunk in chunks(found) for page in shown.filter(pk__in=chunk)]
-    return {page.pk: page for page in sorted(pages, key=lambda page: page.path)}
+    asked = None if targets is None else pages_asked_about(targets)
+    found = shown([pk for (pk,) in read(statement, _AMONG, asked)])
+    return dict(sorted(found.items(), key=lambda item: item[1].path))
 
 
 def _views(pages: Collection[int]) -> set[int]:
@@ -140,8 +135,3 @@ def _views(pages: Collection[int]) -> set[int]:
     views = {row[0] for row in select(_SHOWING, pages)}
     views.update(page for page, text in texts(set(pages) - views) if _QUERY.search(text))
     return views
-
-
-def _uids(pages: Iterable[int]) -> set[str]:
-    rows = Page.objects.order_by().values_list("uid", flat=True)
-    return {str(uid) for chunk in chunks(pages) for uid in rows.filter(pk__in=chunk)}

@@ -10,8 +10,8 @@ from reviews.models import ItemType
 from reviews.services.findings import Finding
 from wiki.changes import Changed
 from wiki.models import Citation, File, FileKind, Page
-from wiki.rows import all_rows, chunks
-from wiki.services.citations import cited_by, pages_by_source, source_key
+from wiki.rows import all_rows, chunks, select
+from wiki.services.citations import pages_by_source, source_key
 
 _ACCOMPANYING: Final = """
     apng avif bmp cur gif heic heif icns ico jpeg jpg jfif png psd raw svg svgz tif tiff webp
@@ -32,6 +32,10 @@ _UNCITED: Final = (
     "AND page.deleted_at IS NULL AND NOT page.reserved "
     "WHERE link.name_key = file.name_key AND link.target_path = file.path)"
 )
+_CITED: Final = "SELECT key FROM wiki_citation WHERE page_id IN {items}"
+_LINKED: Final = (
+    "SELECT target_path FROM {link} WHERE target_id IS NULL AND target_path IS NOT NULL AND source_id IN {items}"
+)
 # What people write behind a path: a page number, a place in the document, a remark.
 _REMARK: Final = re.compile(r"[#?|,;(\[]|:\s|\s[-–—]\s|\sp{1,2}\.\s?\d")
 _SEPARATORS: Final = re.compile(r"[\s._+~()\[\]-]+|(?<=[a-z])(?=[A-Z])")
@@ -50,7 +54,8 @@ class UncitedSource:
 
     def targets(self, changed: Changed) -> set[str]:
         """The sources that changed and those that the pages cite now; and all uncited ones, cited before perhaps."""
-        found = cited_by(changed.pages)
+        found = {key for (key,) in select(_CITED, changed.pages)}
+        found.update(source_key(path) for (path,) in select(_LINKED, changed.pages))
         for chunk in chunks(changed.files):
             paths = File.objects.filter(pk__in=chunk, kind=FileKind.SOURCE).order_by().values_list("path", flat=True)
             found.update(map(source_key, paths))

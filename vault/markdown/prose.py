@@ -38,7 +38,7 @@ def prose(text: str) -> str:
     blocks = scan_blocks(text)
     scanner = _Spans(blocks)
     scanner.run()
-    return _hide_patterns(_hide(blocks.text, [*map(tuple, blocks.blanked), *scanner.spans]))
+    return _hide_patterns(_hide(blocks.text, [*((start, end) for start, end in blocks.blanked), *scanner.spans]))
 
 
 class _Spans(Scanner):
