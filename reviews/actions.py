@@ -24,6 +24,16 @@ class Action:
     aliases: tuple[str, ...] = ()
 
 
+def proposes_text(item: ReviewItem) -> bool:
+    """Whether an item proposes a body or a whole file.
+
+    Rows of lists (``reviews.services.reading.items``) have that worked out, and leave the texts in the database.
+    """
+    if "proposed_body" in item.get_deferred_fields():
+        return bool(item.proposes)  # type: ignore[attr-defined]
+    return item.proposed_body is not None or bool(item.proposed_text)
+
+
 def _any_item(item: ReviewItem) -> bool:
     del item
     return True
@@ -35,7 +45,7 @@ def _can_be_created(item: ReviewItem) -> bool:
         return True
     if item.item_type not in (ItemType.SUGGESTION, ItemType.CONTRADICTION):
         return False
-    return bool(item.proposed_title) or item.proposed_body is not None or bool(item.proposed_text)
+    return bool(item.proposed_title) or proposes_text(item)
 
 
 def _can_be_researched(item: ReviewItem) -> bool:

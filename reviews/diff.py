@@ -95,8 +95,9 @@ def item_diff(item: ReviewItem, *, stubs: bool = False) -> ItemDiff | None:
         return None
     would = _would_write(item) if pending else _wrote(item)
     standing = would.standing or _standing(would.page, would.path)
-    problem = standing.problem or would.problem
-    moved_on = would.stale or (not problem and standing.content_hash != item.base_hash)
+    # What does not say what it was made from, and can't be written for another reason, is no conflict.
+    comparable = not standing.problem and bool(item.base_hash or not would.problem)
+    moved_on = would.stale or (comparable and standing.content_hash != item.base_hash)
     return _compared(item, would, standing, conflict=pending and moved_on)
 
 

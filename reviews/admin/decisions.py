@@ -190,7 +190,7 @@ def _told(resolved: Resolved) -> Any:
         return format_html("{}: decided already, {} by {}.", item_link(item), item.status, visible(item.reviewed_by))
     done = DONE[next(action.name for action in ACTIONS if action.status == item.status)]
     if item.created_page is not None:
-        return format_html("{}: {} {}.", item_link(item), done, page_link(item.created_page))
+        return format_html("{}: wrote {}.", item_link(item), page_link(item.created_page))
     return format_html("{}: {}.", item_link(item), done)
 
 

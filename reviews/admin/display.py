@@ -66,8 +66,8 @@ def age(moment: datetime) -> SafeString:
     """How long ago that was, in the largest unit that fits; the moment itself on demand."""
     seconds = max(0.0, (timezone.now() - moment).total_seconds())
     name, size = next(((name, size) for name, size in _UNITS if seconds >= size), ("min", 60))
-    exact = moment.isoformat(timespec="seconds")
-    return format_html('<time datetime="{}" title="{}">{} {}</time>', exact, exact, int(seconds // size), name)
+    exact, count = moment.isoformat(timespec="seconds"), int(seconds // size)
+    return format_html('<time class="review-age" datetime="{}" title="{}">{} {}</time>', exact, exact, count, name)
 
 
 def page_of(item: ReviewItem) -> str | SafeString:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from unfold.decorators import action, display
+from unfold.decorators import action
 
 from reviews.admin.counts import queue_counts
 from reviews.admin.decisions import Decisions
@@ -26,7 +27,7 @@ from reviews.admin.filters import (
     current_view,
 )
 from reviews.admin.preview import BUTTONS
-from reviews.models import ItemType, ReviewItem
+from reviews.models import ReviewItem
 from reviews.services import held_back
 from reviews.services.bulk import MAX_IDS
 from wiki.admin.base import ReadOnlyAdmin
@@ -50,13 +51,6 @@ _LISTED: Final = (
     "reviewed_via",
     "page__title",
 )
-_COLORS: Final = {
-    ItemType.MISSING_PAGE: "info",
-    ItemType.SUGGESTION: "success",
-    ItemType.CONTRADICTION: "danger",
-    ItemType.DUPLICATE: "warning",
-    ItemType.CONFIRM: "primary",
-}
 _FILTERED_BY: Final = ("q", "item_type", "rule", "origin", "status")
 _WAITING: Final = ("kind", "shown_title", "about", "waits", "evidence")
 _DECIDED: Final = ("kind", "shown_title", "about", "state", "by", "when")
@@ -80,7 +74,6 @@ class ReviewItemAdmin(Decisions, ReadOnlyAdmin):
     list_select_related = ["page"]
     list_display_links = ["shown_title"]
     list_disable_select_all = True
-    list_per_page = 100
     list_max_show_all = MAX_IDS
     list_before_template = "reviews/admin/views.html"
     change_list_template = "reviews/admin/items.html"
@@ -140,10 +133,10 @@ class ReviewItemAdmin(Decisions, ReadOnlyAdmin):
         answer: HttpResponse = super().changelist_view(request, context)
         return answer
 
-    @display(description="type", ordering="item_type", label=_COLORS)  # type: ignore[untyped-decorator]
-    def kind(self, item: ReviewItem) -> str:
+    @admin.display(description="type", ordering="item_type")
+    def kind(self, item: ReviewItem) -> SafeString:
         """What kind of decision is asked for."""
-        return item.item_type
+        return format_html('<span class="review-type" data-type="{}">{}</span>', item.item_type, item.item_type)
 
     @admin.display(description="page", ordering="page_path")
     def about(self, item: ReviewItem) -> str | SafeString:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-from reviews.actions import Action, check_supported
+from reviews.actions import Action, check_supported, proposes_text
 from reviews.diff import conflicting
 from reviews.models import ItemType, ReviewItem, Status
 from reviews.services.bulk import MAX_IDS
@@ -104,8 +104,7 @@ def will_happen(action: Action, item: ReviewItem) -> str:
 
 
 def _is_stub(item: ReviewItem) -> bool:
-    proposes: bool = item.proposes  # type: ignore[attr-defined]  # an annotation of items()
-    return item.item_type == ItemType.MISSING_PAGE and not proposes
+    return item.item_type == ItemType.MISSING_PAGE and not proposes_text(item)
 
 
 def _line(action: Action, item: ReviewItem, stale: set[UUID]) -> Line:

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db.models import BooleanField, Case, Exists, OuterRef, Q, QuerySet, Value, When
 from django.utils.dateparse import parse_datetime
 
-from reviews.actions import supported
+from reviews.actions import proposes_text, supported
 from reviews.models import Evidence, ItemType, Origin, ReviewEvent, ReviewItem, Status
 from reviews.services.rules import as_id
 from vault.errors import ErrorCode, SynapseError
@@ -105,12 +105,6 @@ def get_item(item_id: UUID | str) -> ReviewItem:
 
 def item_as_dict(item: ReviewItem, *, whole: bool = False) -> dict[str, Any]:
     """An item as every door shows it; ``whole`` with the proposed body, which is null otherwise."""
-    deferred = item.get_deferred_fields()
-    proposes = (
-        item.proposes  # type: ignore[attr-defined]
-        if "proposed_body" in deferred
-        else item.proposed_body is not None or bool(item.proposed_text)
-    )
     return {
         "id": str(item.pk),
         "item_type": str(item.item_type),
@@ -126,7 +120,7 @@ def item_as_dict(item: ReviewItem, *, whole: bool = False) -> dict[str, Any]:
         "proposed_page_type": item.proposed_page_type,
         "proposed_frontmatter": item.proposed_frontmatter,
         "proposed_body": item.proposed_body if whole else None,
-        "has_proposal": bool(proposes),
+        "has_proposal": proposes_text(item),
         "base_hash": item.base_hash,
         "referenced_pages": item.referenced_pages,
         "search_queries": item.search_queries,
@@ -159,7 +153,8 @@ def item_detail(item: ReviewItem) -> dict[str, Any]:
     return {
         **item_as_dict(item, whole=True),
         "actions": supported(item) if pending and not settings.SYNAPSE_READ_ONLY else [],
-        "conflict": pending and (diff.conflict if diff else _has_moved_on(item)),
+        # A diff that could not be made, whatever the reason, can't tell; the hash of the file still does.
+        "conflict": pending and ((diff is not None and diff.conflict) or _has_moved_on(item)),
         "diff": diff.as_dict() if diff else None,
         "research": research_of(item),
         "events": [_event(event) for event in reversed(newest)],
