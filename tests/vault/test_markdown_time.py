@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from vault.markdown import parse_body
+from vault.markdown import parse_body, prose
 
 _BOMBS: list[tuple[str, Callable[[int], str]]] = [
     ("openings", lambda n: "[[" * (n // 2)),
@@ -38,17 +38,27 @@ _BOMBS: list[tuple[str, Callable[[int], str]]] = [
     ("underscores", lambda n: "a " + "_" * n),
     ("block ids", lambda n: "a ^" * (n // 3)),
     ("hashes", lambda n: " #a" * (n // 3)),
+    ("elements", lambda n: "<a " * (n // 3)),
+    ("open elements", lambda n: "<pre>" * (n // 5)),
+    ("less thans", lambda n: "<" * n),
+    ("percents", lambda n: "%a" * (n // 2)),
+    ("at signs", lambda n: "a@" * (n // 2)),
+    ("hosts", lambda n: "www." * (n // 4)),
+    ("schemes", lambda n: "a:" * (n // 2)),
+    ("a long word", lambda n: "a-" * (n // 2) + "@"),
+    ("references", lambda n: "[a]" * (n // 3)),
 ]
 
 
+@pytest.mark.parametrize("read", [parse_body, prose])
 @pytest.mark.parametrize("bomb", [bomb for _, bomb in _BOMBS], ids=[name for name, _ in _BOMBS])
-def test_time_is_linear_in_the_text(bomb: Callable[[int], str]) -> None:
+def test_time_is_linear_in_the_text(bomb: Callable[[int], str], read: Callable[[str], object]) -> None:
     def seconds(size: int) -> float:
         text = bomb(size)
         best = float("inf")
         for _ in range(3):
             started = time.process_time()
-            parse_body(text)
+            read(text)
             best = min(best, time.process_time() - started)
         return best
 

@@ -20,7 +20,7 @@ _ADDRESS: Final = re.compile(
     r"(?:[a-zA-Z][a-zA-Z0-9+.-]{1,30}://|\bwww\.|\bmailto:)[^\s<>\"]++|[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{2,}"
 )
 _REFERENCE: Final = re.compile(
-    r"\[[^\[\]\n]{1,400}\][ ]?\[[^\[\]\n]{0,200}\]|^[ ]{0,3}\[[^\[\]\n]{1,200}\]:[^\n]*+", re.MULTILINE
+    r"\[[^\[\]\n]{1,400}\][ ]?\[[^\[\]\n]{0,200}\]|^[ ]{0,3}\[(?!\^)[^\[\]\n]{1,200}\]:[^\n]*+", re.MULTILINE
 )
 _TAG: Final = re.compile(r"</?([a-zA-Z][a-zA-Z0-9-]*+)(?:\s[^<>]*+)?/?>|<![a-zA-Z\[][^<>]*+>")
 #: Elements whose content is not the note's prose.
