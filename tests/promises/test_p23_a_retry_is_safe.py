@@ -42,11 +42,11 @@ if where == "before the effect":
 if where == "before the answer is kept":
     idempotency.finish = die
 if where == "slow":
-    create_page, data = services.create_page, Path(os.environ["SYNAPSE_DATA"])
+    create_page, signs = services.create_page, Path(os.environ["SYNAPSE_VAULT"]).parent
 
     def slow(**given):
-        (data / "begun").touch()
-        while not (data / "go").exists():
+        (signs / "begun").touch()
+        while not (signs / "go").exists():
             time.sleep(0.01)
         return create_page(**given)
 
@@ -110,8 +110,8 @@ class House:
     token: str
 
     @property
-    def data(self) -> Path:
-        return Path(self.environment["SYNAPSE_DATA"])
+    def signs(self) -> Path:
+        return Path(self.environment["SYNAPSE_VAULT"]).parent
 
     def send(self, server: Server, method: str, path: str, body: Any = None, key: str = "", **more: str) -> Any:
         headers = {"Authorization": f"Bearer {self.token}", **({"Idempotency-Key": key} if key else {})}
@@ -272,7 +272,7 @@ def test_an_answer_that_was_lost_is_given_to_the_retry(house: House) -> None:
         )
         with socket.create_connection(("127.0.0.1", slow.port)) as connection:
             connection.sendall(head.encode() + body)
-            wait_for((house.data / "begun").exists)
+            wait_for((house.signs / "begun").exists)
         answers: list[Any] = []
 
         def retry() -> bool:
@@ -281,7 +281,7 @@ def test_an_answer_that_was_lost_is_given_to_the_retry(house: House) -> None:
 
         assert not retry()
         refused(answers[0], 409, "conflict")
-        (house.data / "go").touch()
+        (house.signs / "go").touch()
         wait_for(retry)
         assert (answers[-1].status_code, answers[-1].headers["Idempotency-Replayed"]) == (201, "true")
         assert house.versions(answers[-1].json()["id"]) == 1
