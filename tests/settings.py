@@ -13,13 +13,14 @@ from pathlib import Path
 
 _HOME = tempfile.mkdtemp(prefix="synapse-tests-")
 atexit.register(shutil.rmtree, _HOME, ignore_errors=True)
-for _name in [name for name in os.environ if name.startswith(("SYNAPSE_", "MCP_"))]:
+for _name in [name for name in os.environ if name.startswith(("SYNAPSE_", "MCP_", "EMBED"))]:
     if not _name.startswith("SYNAPSE_TEST_"):
         del os.environ[_name]
 os.environ["SYNAPSE_DATA"] = str(Path(_HOME) / "data")
 os.environ["SYNAPSE_VAULT"] = str(Path(_HOME) / "vault")
 os.environ["SYNAPSE_SECRET_KEY"] = "only-for-tests-only-for-tests-only-for-tests"
 os.environ["SYNAPSE_LOG_LEVEL"] = "WARNING"
+os.environ["EMBEDDINGS_ENABLED"] = "false"  # a test that is about meaning turns it on (tests/embedding.py)
 for _name in ("RATE", "WRITES", "DECISIONS", "STRANGERS"):  # a test that is about a limit sets it
     os.environ[f"SYNAPSE_{_name}_PER_MINUTE"] = "0"
 if os.environ.get("SYNAPSE_TEST_DATABASE_URL"):

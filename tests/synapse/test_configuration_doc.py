@@ -13,7 +13,7 @@ BASE = Path(settings.BASE_DIR)
 DOCUMENT = BASE / "docs" / "configuration.md"
 ROW = re.compile(r"^\| `(?P<name>[A-Z_]+)` \| (?P<default>[^|]+) \| (?P<what>.+) \|$", re.MULTILINE)
 
-VARIABLE = re.compile(r"(?:SYNAPSE|MCP)_[A-Z_]+|[A-Z]+_URL")
+VARIABLE = re.compile(r"(?:SYNAPSE|MCP|EMBEDDER|EMBEDDINGS|QDRANT|CELERY)_[A-Z_]+|EMBEDDER|[A-Z]+_URL")
 
 
 def documented() -> dict[str, str]:
