@@ -140,7 +140,8 @@ def _blocks(body: str) -> Iterator[_Block]:
             if start < 0:
                 start, lines = position + len(line) - len(line.lstrip()), 0
                 by_lines = bool(mark or _ROWS.match(line))
-            end, lines = position + len(line.rstrip()), lines + 1
+            # A blank line belongs to a fence only when more of it follows.
+            end, lines = position + len(line.rstrip()) if line.strip() else end, lines + 1
         if ends:
             lines = 0
         position += len(line) + 1
