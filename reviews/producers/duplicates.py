@@ -9,7 +9,7 @@ from typing import Final
 
 from reviews.models import ItemType
 from reviews.producers import roles
-from reviews.producers.likeness import END_CHARS, Comparison, TextKeys, keyed, keys_of, renew
+from reviews.producers.likeness import END_CHARS, Comparison, TextKeys, keyed, keys_among, keys_of, renew
 from reviews.producers.rows import Listed, listed, page_targets, pages_asked_about, shown
 from reviews.producers.titles import canonical_title, is_generic, title_key
 from reviews.services.findings import Finding
@@ -40,17 +40,18 @@ class DuplicateTitle:
     item_type: Final = ItemType.DUPLICATE.value
 
     def prepare(self, changed: Changed) -> None:
-        """Bring the keys of titles up to date."""
+        """Give pages the keys of their titles. Former ones stay until all is prepared: others may share them still."""
         pages = None if changed.everything else changed.pages
-        wanted: dict[int, Collection[str]] = dict.fromkeys(pages or (), ())
+        wanted = {} if pages is None else keys_of(_TITLE, pages)
         for page in listed(pages):
-            canonical = canonical_title(page.title)
-            wanted[page.pk] = (title_key(canonical),) if canonical else ()
+            if canonical := canonical_title(page.title):
+                wanted.setdefault(page.pk, set()).add(title_key(canonical))
         renew(_TITLE, wanted, everything=changed.everything)
 
     def targets(self, changed: Changed) -> set[str]:
-        """The canonical titles that the changed pages have now; questions about their former ones rest on them."""
-        return {canonical for page in listed(changed.pages) if (canonical := canonical_title(page.title))}
+        """The canonical titles that the changed pages have, and those that others share with what they had before."""
+        met = {page for _, page in keyed(_TITLE, keys_among(_TITLE, changed.pages))}
+        return {canonical for page in listed(met) if (canonical := canonical_title(page.title))}
 
     def find(self, targets: Collection[str] | None) -> Iterator[Finding]:
         """A finding for each title that pages share and nothing tells apart."""
@@ -203,7 +204,7 @@ def _candidates(targets: Collection[str] | None) -> dict[int, list[int]]:
 def _before_and_after(pages: Collection[int] | None) -> Iterator[tuple[int, int]]:
     """``(page, a page before it)`` for each key that two share, if one of them is among ``pages`` (None: any)."""
     meeting: dict[str, list[int]] = defaultdict(list)
-    for key, page in keyed(_BODY, None if pages is None else keys_of(_BODY, pages)):
+    for key, page in keyed(_BODY, None if pages is None else keys_among(_BODY, pages)):
         meeting[key].append(page)
     groups = [group for group in meeting.values() if len(group) > 1]
     places = _places({page for group in groups for page in group})

@@ -187,8 +187,16 @@ def renew(kind: str, wanted: Mapping[int, Collection[str]], *, everything: bool 
             insert(LikenessKey, ("page", "kind", "key"), rows)
 
 
-def keys_of(kind: str, pages: Collection[int]) -> set[str]:
-    """The keys of a kind that pages have."""
+def keys_of(kind: str, pages: Collection[int]) -> dict[int, set[str]]:
+    """The keys of a kind that each of the pages has."""
+    found: dict[int, set[str]] = {page: set() for page in pages}
+    for _, page, key in _stored(kind, _OF_PAGES, pages):
+        found[page].add(key)
+    return found
+
+
+def keys_among(kind: str, pages: Collection[int]) -> set[str]:
+    """The keys of a kind that any of the pages has."""
     return {key for _, _, key in _stored(kind, _OF_PAGES, pages)}
 
 

@@ -37,9 +37,10 @@ _LINKED_TEXTS: Final = "SELECT name_key, text_key, alias FROM {link} WHERE sourc
 
 
 class _Named(NamedTuple):
-    """One name of one page. A text that holds it has its ``words``, and those of its ``key`` beside each other."""
+    """One name of one page, its title first. A text that holds it has its ``words``, those of ``key`` in a row."""
 
     page: int
+    number: int
     name: Name
     words: frozenset[str]
     key: str
@@ -162,18 +163,18 @@ def _names(pages: Collection[int] | None) -> Iterator[_Named]:
         if pk in meant:
             meant[pk].append(alias)
     for pk, texts_of in meant.items():
-        for text in dict.fromkeys(texts_of):
+        for number, text in enumerate(dict.fromkeys(texts_of)):
             name = name_of(text)
-            if name is not None and (named := _named(pk, name)) is not None:
+            if name is not None and (named := _named(pk, number, name)) is not None:
                 yield named
 
 
-def _named(page: int, name: Name) -> _Named | None:
+def _named(page: int, number: int, name: Name) -> _Named | None:
     # A single character of a script without blanks may be the end of a longer run in a text.
     words = ["" if len(word) == 1 and SPACELESS.match(word) else word for word in text_words(name.text)]
     pairs = [f"{one} {other}" for one, other in pairwise(words) if one and other]
     key = max(pairs or words, key=len, default="")
-    return _Named(page, name, frozenset(filter(None, words)), key) if key else None
+    return _Named(page, number, name, frozenset(filter(None, words)), key) if key else None
 
 
 def _names_by_key(grams: Iterable[str]) -> Iterator[_Named]:
@@ -204,8 +205,9 @@ def _everywhere() -> Iterator[tuple[_Text, list[_Named]]]:
             if named.words <= text.words and named.page != text.place.pk and named.page not in text.targets
         ]
         if held:
-            in_order = f" {' '.join(text.sequence)} "
-            yield text, [named for named in held if f" {named.key} " in in_order]
+            in_a_row = f" {' '.join(text.sequence)} "
+            held = [named for named in held if f" {named.key} " in in_a_row]
+            yield text, sorted(held, key=lambda named: (named.page, named.number))
 
 
 def _where_it_may_stand(
