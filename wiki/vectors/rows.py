@@ -13,8 +13,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from uuid import UUID
 
 from django.db import transaction
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     import numpy as np
 
 #: The key of the one row of :class:`wiki.models.EmbeddingState`.
-STATE_PK = 1
+STATE_PK: Final = 1
 
 
 class ChunkVector(NamedTuple):
-    """A passage with its vector, as rows keep it and stores are told it."""
+    """A passage with its vector, as rows keep it and stores are told it: always all that a page has, together."""
 
     page: int
     uid: UUID
@@ -78,12 +78,17 @@ def chunks_of(pks: Collection[int]) -> Iterator[ChunkVector]:
         yield from _read(rows.values_list(*_FIELDS))
 
 
-_FIELDS = ("page_id", "page__uid", "ordinal", "start", "end", "heading", "hash", "vector", "sparse")
+_FIELDS: Final = ("page_id", "page__uid", "ordinal", "start", "end", "heading", "hash", "vector", "sparse")
 
 
-def _read(rows: object) -> Iterator[ChunkVector]:
-    for *fields, vector, sparse in rows:  # type: ignore[attr-defined]
+def _read(rows: Iterable[Any]) -> Iterator[ChunkVector]:
+    for *fields, vector, sparse in rows:
         yield ChunkVector(*fields, bytes(vector), sparse)
+
+
+def page_seq(page: int) -> int | None:
+    """The ``seq`` of a page's rows; None if it has none."""
+    return Chunk.objects.filter(page=page, ordinal=0).values_list("seq", flat=True).first()
 
 
 def pages_with_chunks() -> set[int]:
@@ -97,7 +102,7 @@ def write_chunks(page: int, chunks: Sequence[ChunkVector], *, content_hash: str,
     None, and nothing changed, if the page's content is no longer the one that they were cut from, if it is not listed
     any more, or if the vectors of the index are of another model.
     """
-    _ensure_state()
+    ensure_state()
     with transaction.atomic():
         listed = Page.objects.listed().select_for_update().filter(pk=page, content_hash=content_hash)
         if not listed.exists():
@@ -124,9 +129,22 @@ def write_chunks(page: int, chunks: Sequence[ChunkVector], *, content_hash: str,
     return seq
 
 
+def mark_embedded(page: int, *, content_hash: str, seq: int, whole: bool) -> bool:
+    """Note that the lead, or with ``whole`` every passage, of this content has its vector and stores know it.
+
+    Nothing happens, and False, if the content is another by now or the rows are no longer those that got ``seq``.
+    """
+    with transaction.atomic():
+        same = Page.objects.select_for_update().filter(pk=page, content_hash=content_hash)
+        if not same.exists() or not Chunk.objects.filter(page=page, ordinal=0, seq=seq).exists():
+            return False
+        marks = {"lead_hash": content_hash, "vectors_hash": content_hash} if whole else {"lead_hash": content_hash}
+        return bool(same.update(**marks))
+
+
 def remove_chunks(pks: Collection[int]) -> int:
     """Remove the vectors of pages, which wait again from then on if they are listed; how many chunks went."""
-    _ensure_state()
+    ensure_state()
     with transaction.atomic():
         gone = 0
         for some in in_lists(sorted(pks)):
@@ -138,13 +156,13 @@ def remove_chunks(pks: Collection[int]) -> int:
     return gone
 
 
-def forget_all() -> None:
-    """Remove all vectors, and which model they were of: every page waits."""
-    _ensure_state()
+def forget_all(*, model_id: str = "", dim: int = 0) -> None:
+    """Remove all vectors: every page waits, for the model that is given (none: for whichever comes first)."""
+    ensure_state()
     with transaction.atomic():
         Page.objects.exclude(lead_hash="", vectors_hash="").update(lead_hash="", vectors_hash="")
         EmbeddingState.objects.filter(pk=STATE_PK).update(
-            model_id="", dim=0, last_error="", generation=F("generation") + 1
+            model_id=model_id, dim=dim, last_error="", generation=F("generation") + 1
         )
         EmbeddingState.objects.filter(pk=STATE_PK).update(removed_at=F("generation"))
         Chunk.objects.all().delete()
@@ -157,11 +175,13 @@ def model_problem(model_id: str, dim: int) -> str | None:
         return None
     return (
         f"The vectors of the index are of {state.model_id} ({state.dim} numbers), the embedder is {model_id} ({dim}). "
-        "Run `manage.py reembed` to make them anew, or set EMBEDDER back; until then pages are found by words alone."
+        "Run `manage.py reembed` to make them anew, or set EMBEDDER back (a server takes new settings when it starts "
+        "again); until then pages are found by words alone."
     )
 
 
-def _ensure_state() -> None:
+def ensure_state() -> None:
+    """Make the state row if it is missing."""
     if not EmbeddingState.objects.filter(pk=STATE_PK).exists():
         EmbeddingState.objects.bulk_create([EmbeddingState(pk=STATE_PK)], ignore_conflicts=True)
 
