@@ -198,13 +198,18 @@ def _groups(outcome: BulkOutcome, query: str) -> list[dict[str, Any]]:
     """The outcome by what became of the items, each named and with its reason."""
     failed = {str(entry["id"]): str(entry["error"]) for entry in outcome.failed}
     ids = [*outcome.updated, *outcome.already, *failed]
-    known = {str(item.pk): item for item in ReviewItem.objects.filter(pk__in=ids).only("title")}
+    rows = ReviewItem.objects.filter(pk__in=ids).select_related("created_page")
+    known = {str(item.pk): item for item in rows.only("title", "created_page__title")}
 
     def named(item_id: str) -> Any:
         return item_link(known[item_id], query) if item_id in known else visible(item_id)
 
+    def wrote(item_id: str) -> Any:
+        page = known[item_id].created_page if item_id in known else None
+        return format_html("wrote {}", page_link(page)) if page else ""
+
     groups = [
-        (DONE[outcome.action.name], [(named(item_id), "") for item_id in outcome.updated]),
+        (DONE[outcome.action.name], [(named(item_id), wrote(item_id)) for item_id in outcome.updated]),
         (
             "decided before, left as they were",
             [(named(item_id), outcome.statuses.get(item_id, "")) for item_id in outcome.already],
@@ -212,4 +217,5 @@ def _groups(outcome: BulkOutcome, query: str) -> list[dict[str, Any]]:
         ("not done, still waiting", [(named(item_id), error) for item_id, error in failed.items()]),
         ("no longer there", [(visible(item_id), "") for item_id in outcome.not_found]),
     ]
-    return [{"what": what, "lines": lines} for what, lines in groups if lines]
+    done = DONE[outcome.action.name]
+    return [{"what": what, "lines": lines, "good": what == done} for what, lines in groups if lines]

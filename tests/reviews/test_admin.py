@@ -336,7 +336,7 @@ def test_the_outcome_is_told_item_by_item(boss: Client, monkeypatch: pytest.Monk
 
     monkeypatch.setattr("reviews.services.creating.carry_out", refuse)
     read = " ".join(text_of(confirm(boss, "create", fine, over, broken, gone)).split())
-    assert "1 created Fine" in read
+    assert "1 created Fine wrote Fine" in read
     assert "1 decided before, left as they were Over skipped" in read
     assert "1 not done, still waiting Broken The disk is full." in read
     assert f"1 no longer there {gone.pk}" in read

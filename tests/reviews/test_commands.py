@@ -157,7 +157,7 @@ def test_an_item_is_shown_with_its_diff_and_its_events(vault_folder: VaultFolder
         assert part in said
     assert "\x1b" not in said
     shown = as_json("show", str(item.pk))
-    assert shown["diff"]["added"] == 1
+    assert (shown["diff"]["removed"], shown["diff"]["conflict"]) == (1, False)
     assert shown["events"][0]["what"] == "filed"
     vault_folder.write("wiki/concepts/a.md", "by hand\n")
     assert "Conflict" in reviews("show", str(item.pk))[0]
