@@ -83,6 +83,9 @@ EMBEDDER_MODEL = env.str("EMBEDDER_MODEL", default="")
 EMBEDDER_API_KEY = env.str("EMBEDDER_API_KEY", default="")
 EMBEDDER_PATH = env.str("EMBEDDER_PATH", default="")
 SYNAPSE_EMBED_THREADS: int = _number("SYNAPSE_EMBED_THREADS", 1)
+QDRANT_URL = env.str("QDRANT_URL", default="")
+QDRANT_API_KEY = env.str("QDRANT_API_KEY", default="")
+QDRANT_COLLECTION = env.str("QDRANT_COLLECTION", default="synapse_pages")
 
 # --- people ------------------------------------------------------------------------------------
 #: What a person must be allowed to change, beside being staff, to propose, write and decide outside the admin.
