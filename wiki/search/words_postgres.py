@@ -23,7 +23,7 @@ from django.db.backends.utils import CursorWrapper
 from wiki.search.query import Term
 from wiki.search.rows import PageWords
 from wiki.search.stemmer import stem
-from wiki.search.text import clean, symbol_names, words
+from wiki.search.text import SPACELESS, clean, symbol_names, words
 
 # PostgreSQL's own bounds: 256 positions a lexeme, positions up to 16,383, 1 MiB a tsvector
 _POSITIONS: Final = 255
@@ -240,7 +240,7 @@ def holding(text: str) -> list[int]:
 
     A tsvector keeps the first 255 places of a word, so a long text is asked for the words only.
     """
-    lexemes = [f"'{stem(token)}'" for token in words(clean(text))]
+    lexemes = _in_a_row(clean(text))
     if not lexemes:
         return []
     with connection.cursor() as cursor:
@@ -250,3 +250,14 @@ def holding(text: str) -> list[int]:
             [" <-> ".join(lexemes), _LONG_TEXT, " & ".join(lexemes)],
         )
         return [row[0] for row in cursor.fetchall()]
+
+
+def _in_a_row(text: str) -> list[str]:
+    """The lexemes that a text which holds this one has in a row."""
+    tokens = list(words(text))
+    lexemes = [f"'{stem(token)}'" for token in tokens]
+    if tokens and SPACELESS.fullmatch(tokens[-1]):  # the last character of a run that may go on
+        lexemes[-1] += ":*"
+        if len(tokens) > 1 and len(tokens[-2]) == 2 and tokens[-2][1] == tokens[-1]:
+            lexemes.pop()
+    return lexemes
