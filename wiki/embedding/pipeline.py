@@ -16,6 +16,7 @@ from vault.errors import ErrorCode, SynapseError
 from wiki.embedding import waiting
 from wiki.embedding.waiting import Waiting
 from wiki.search import texts
+from wiki.vectors import stores
 from wiki.vectors.chunks import Passage, cut
 from wiki.vectors.embedders import Embedder, batch_size, sparse
 from wiki.vectors.rows import (
@@ -61,10 +62,23 @@ class Outcome:
     problem: str = ""
     """Why they could not, for people."""
 
+    def add(self, other: Outcome) -> None:
+        """Count what another call did."""
+        for name in ("pages", "leads", "chunks", "kept", "removed"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.failed.extend(other.failed)
+        self.problem = other.problem or self.problem
+
 
 class _Vector(NamedTuple):
     vector: bytes
     sparse: Mapping[str, float] | None
+
+
+def current_store() -> Store | None:
+    """The store that the settings name."""
+    chosen: Store | None = getattr(stores, "current_store", lambda: None)()
+    return chosen
 
 
 def never() -> bool:

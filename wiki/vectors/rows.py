@@ -82,8 +82,8 @@ _FIELDS: Final = ("page_id", "page__uid", "ordinal", "start", "end", "heading", 
 
 
 def _read(rows: Iterable[Any]) -> Iterator[ChunkVector]:
-    for *fields, vector, sparse in rows:
-        yield ChunkVector(*fields, bytes(vector), sparse)
+    for page, uid, ordinal, start, end, heading, hashed, vector, sparse in rows:
+        yield ChunkVector(page, uid, ordinal, start, end, heading, hashed, bytes(vector), sparse)
 
 
 def page_seq(page: int) -> int | None:

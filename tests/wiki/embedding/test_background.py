@@ -1,0 +1,243 @@
+"""The thread of serve, progress, pause, and the commands."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from tests.conftest import VaultFolder
+from tests.embedding import Hashed, hashed
+from tests.indexed import indexed
+from vault.current import current_vault
+from vault.errors import ErrorCode, SynapseError
+from wiki.binding import bind
+from wiki.embedding import thread as threads
+from wiki.embedding.progress import LOCK, pace, progress
+from wiki.embedding.state import is_paused, note_problem, pause, resume
+from wiki.embedding.thread import BACK_OFF, UNEXPECTED, EmbedThread
+from wiki.models import Chunk, EmbeddingState, Page
+from wiki.signals import page_written
+from wiki.vectors.embedders import forget_embedder
+
+__all__ = ["hashed"]
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _vault(vault_folder: VaultFolder) -> None:
+    bind()
+
+
+@pytest.fixture
+def thread() -> EmbedThread:
+    """One that was never started: its looks are called by hand."""
+    return EmbedThread(threading.Event())
+
+
+def test_a_look_embeds_all_that_waits(hashed: Hashed, thread: EmbedThread) -> None:
+    for at in range(30):
+        indexed(f"Page {at}", "Text. " * 300)
+    assert progress()["state"] == "waiting"
+    thread.look()
+    figures = progress()
+    assert figures["state"] == "done" and figures["waiting"] == 0 and figures["eta_seconds"] == 0
+    assert figures["pages"] == figures["pages_done"] == figures["lead_done"] == 30
+    assert figures["chunks"] == Chunk.objects.count() > 30
+    assert figures["model"] == "hashed-words"
+
+
+def test_nothing_is_done_while_another_does_it(hashed: Hashed, thread: EmbedThread) -> None:
+    indexed("Bread")
+    held, release = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with current_vault().lock(LOCK):
+            held.set()
+            release.wait(20)
+
+    other = threading.Thread(target=hold)
+    other.start()
+    assert held.wait(20)
+    thread.look()
+    assert progress()["state"] == "running" and not hashed.passages
+    with pytest.raises(CommandError, match="Another process"):
+        call_command("embedding", "run")
+    release.set()
+    other.join(20)
+    thread.look()
+    assert progress()["state"] == "done"
+
+
+def test_pause_stops_it_and_resume_lets_it_go_on(
+    hashed: Hashed, thread: EmbedThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for at in range(12):
+        indexed(f"Page {at}")
+    real = hashed.embed_passages
+
+    def paused_meanwhile(texts: Any) -> Any:
+        pause()
+        return real(texts)
+
+    monkeypatch.setattr(hashed, "embed_passages", paused_meanwhile)
+    thread.look()
+    assert is_paused() and progress()["state"] == "paused"
+    assert progress()["pages_done"] == hashed.batch_size
+    thread.look()
+    assert progress()["pages_done"] == hashed.batch_size
+    monkeypatch.setattr(hashed, "embed_passages", real)
+    assert resume() and not resume()
+    thread.look()
+    assert progress()["state"] == "done"
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (SynapseError(ErrorCode.SEARCH_UNAVAILABLE, "The endpoint is away."), "The endpoint is away."),
+        (RuntimeError("a secret of the text"), UNEXPECTED),
+    ],
+)
+def test_a_failure_is_told_and_tried_again_later_and_later(
+    hashed: Hashed, thread: EmbedThread, error: Exception, sentence: str
+) -> None:
+    for at in range(9):
+        indexed(f"Page {at}")
+    hashed.fails = error
+    waits = []
+    for _ in range(9):
+        thread.look()
+        waits.append(thread._wait)
+    assert waits == [2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, BACK_OFF[1]]
+    assert progress()["state"] == "failed" and progress()["error"] == sentence
+    hashed.fails = None
+    thread.look()
+    assert thread._wait == 0 and progress()["state"] == "done" and progress()["error"] is None
+
+
+def test_vectors_of_another_model_are_left_and_said(hashed: Hashed, thread: EmbedThread) -> None:
+    indexed("Bread")
+    thread.look()
+    EmbeddingState.objects.update(model_id="bge-m3", dim=1024)
+    indexed("Cheese")
+    thread.look()
+    assert "reembed" in progress()["error"] and Chunk.objects.count() == 1
+
+
+def test_no_embedder_is_said(settings: Any, thread: EmbedThread) -> None:
+    settings.EMBEDDINGS_ENABLED, settings.EMBEDDER = True, "tests.no_such_module.load"
+    forget_embedder()
+    indexed("Bread")
+    thread.look()
+    assert progress()["state"] == "failed" and "can't be loaded" in progress()["error"]
+
+
+def test_off_is_off() -> None:
+    indexed("Bread")
+    assert progress()["state"] == "off"
+    thread = EmbedThread(threading.Event())
+    thread.run()  # returns at once
+    thread.end(1)
+
+
+def test_the_time_left_is_what_was_measured(hashed: Hashed, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = indexed("Bread", "Text. " * 2_600)
+    Page.objects.filter(pk=page.pk).update(words=2_600)
+    monkeypatch.setattr(pace, "_seconds", None)
+    assert progress()["eta_seconds"] is None
+    pace.add(10, 5.0)
+    assert progress()["eta_seconds"] == round(0.5 * 21)
+
+
+def test_a_note_that_says_what_is_said_already_writes_nothing(django_assert_num_queries: Any) -> None:
+    note_problem("Away.")
+    with django_assert_num_queries(2):
+        note_problem("Away.")
+    note_problem("")
+    with django_assert_num_queries(1):
+        note_problem("")
+
+
+def eventually(true: Callable[[], bool]) -> bool:
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        if true():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_thread_wakes_for_news_and_ends_when_told(hashed: Hashed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "POLL_SECONDS", 60.0)
+    thread = EmbedThread(threading.Event())
+    thread.start()
+    page = indexed("Bread")
+    page_written.send(sender=Page, page=page, action="write", created=True, author=None)
+    assert eventually(lambda: progress()["state"] == "done")
+    thread.end(20)
+    assert not thread.is_alive()
+
+
+# --- commands ----------------------------------------------------------------------------------
+
+
+def said(*arguments: str) -> str:
+    out = StringIO()
+    call_command(*arguments, stdout=out)
+    return out.getvalue()
+
+
+def test_run_embeds_what_waits_and_says_how_far_it_is(hashed: Hashed) -> None:
+    indexed("Bread", "Text.")
+    assert "waits for `make serve`" in said("embedding", "status")
+    assert said("embedding", "run").startswith("1 of 1 pages have all their vectors")
+    assert json.loads(said("embedding", "run", "--json"))["state"] == "done"
+
+
+def test_pause_holds_for_run_too(hashed: Hashed) -> None:
+    indexed("Bread", "Text.")
+    assert json.loads(said("embedding", "pause", "--json"))["changed"] is True
+    with pytest.raises(CommandError, match="paused"):
+        said("embedding", "run")
+    assert "paused" in said("embedding", "status")
+    assert json.loads(said("embedding", "resume", "--json"))["changed"] is True
+    said("embedding", "run")
+    assert Chunk.objects.count() == 1
+
+
+def test_reembed_makes_all_anew_for_another_model(hashed: Hashed) -> None:
+    indexed("Bread", "Text.")
+    said("embedding", "run")
+    hashed.model_id = "a-new-model"
+    with pytest.raises(CommandError, match="reembed"):
+        indexed("Cheese")
+        said("embedding", "run")
+    assert "2 of 2 pages" in said("reembed")
+    assert set(Chunk.objects.values_list("model_id", flat=True)) == {"a-new-model"}
+
+
+def test_reembed_without_an_embedder_forgets_nothing(hashed: Hashed, settings: Any) -> None:
+    indexed("Bread", "Text.")
+    said("embedding", "run")
+    settings.EMBEDDINGS_ENABLED = False
+    with pytest.raises(CommandError, match="EMBEDDINGS_ENABLED=false"):
+        said("reembed")
+    assert Chunk.objects.count() == 1
+
+
+def test_a_server_of_other_settings_does_not_embed_what_was_begun_anew(hashed: Hashed, thread: EmbedThread) -> None:
+    indexed("Bread", "Text.")
+    hashed.model_id = "a-new-model"
+    said("reembed", "--no-wait")
+    hashed.model_id = "hashed-words"
+    thread.look()
+    assert not Chunk.objects.exists() and "starts again" in progress()["error"]

@@ -1,0 +1,148 @@
+"""Embedding in the background of a process: one of the machine at a time, behind everything else."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import threading
+from typing import Any, Final
+
+from django.db import DatabaseError, close_old_connections, connection
+
+from vault.current import current_vault
+from vault.errors import ErrorCode, SynapseError
+from wiki.embedding import waiting
+from wiki.embedding.pipeline import Outcome, current_store, embed_some
+from wiki.embedding.progress import LOCK, Stopwatch
+from wiki.embedding.state import is_paused, note_problem
+from wiki.signals import page_written, rescan_finished
+from wiki.vectors.embedders import batch_size, current_embedder, embedder_problem, embeddings_wanted
+
+logger = logging.getLogger(__name__)
+
+#: How often it looks for work of other processes; the look is one row of a partial index.
+POLL_SECONDS: Final = 2.0
+#: A process that stands in waits this long first, and looks this often whether somebody else does the work.
+STAND_IN_SECONDS: Final = 5.0
+#: After a failure: at first, and at most.
+BACK_OFF: Final = (2.0, 300.0)
+#: What the thread has of the processor when others want it (nice); only Linux gives a thread a number of its own.
+_NICE: Final = 15
+UNEXPECTED: Final = "The embedder failed in a way that was not foreseen; it is tried again. The log names the error."
+
+
+class EmbedThread(threading.Thread):
+    """Embeds what waits until ``stop`` is set; idle while it is paused or another process does it.
+
+    A server takes the work at once. A process that serves one agent (``stand_in``) leaves it to a server for a while.
+    """
+
+    def __init__(self, stop: threading.Event, *, stand_in: bool = False) -> None:
+        super().__init__(name="embedding", daemon=True)
+        self._stop_event = stop
+        self._stand_in = stand_in
+        self._news = threading.Event()
+        self._wait = 0.0
+        self._besides: set[int] = set()
+
+    def run(self) -> None:
+        """Wake for news of this process, every POLL_SECONDS for that of others, later after a failure."""
+        if not embeddings_wanted():
+            return
+        _stand_back()
+        for signal in (page_written, rescan_finished):
+            signal.connect(self._heard, weak=False, dispatch_uid=self.name)
+        try:
+            if self._stand_in:
+                self._stop_event.wait(STAND_IN_SECONDS)
+            while not self._stop_event.is_set():
+                self.look()
+                self._news.wait(self._wait or (STAND_IN_SECONDS if self._stand_in else POLL_SECONDS))
+                self._news.clear()
+        finally:
+            for signal in (page_written, rescan_finished):
+                signal.disconnect(dispatch_uid=self.name)
+            connection.close()
+
+    def end(self, timeout: float) -> None:
+        """Stop after the passages in hand; waits ``timeout`` seconds at most."""
+        self._stop_event.set()
+        self._news.set()
+        if self.is_alive():
+            self.join(timeout)
+
+    def look(self) -> None:
+        """Embed until nothing waits, it is paused, fails, or another process does it. Never raises."""
+        close_old_connections()
+        try:
+            if is_paused() or not waiting.anything_waits():
+                self._done()
+                return
+            with current_vault().try_lock(LOCK) as ours:
+                if ours:
+                    self._work()
+        except (SynapseError, DatabaseError) as error:
+            self._failed(error, error.message if isinstance(error, SynapseError) else "The database does not answer.")
+        except Exception as error:  # noqa: BLE001 - whatever an embedder raises, the thread must live and say so
+            self._failed(error, UNEXPECTED)
+
+    def _work(self) -> None:
+        embedder = current_embedder()
+        if embedder is None:
+            raise SynapseError(ErrorCode.DEPENDENCY_MISSING, embedder_problem() or UNEXPECTED)
+        while not self._should_stop():
+            watch = Stopwatch()
+            outcome = embed_some(
+                max(8, 4 * batch_size(embedder)),
+                embedder=embedder,
+                store=current_store(),
+                stop=self._should_stop,
+                besides=self._besides,
+            )
+            watch.stop(outcome.chunks)
+            self._besides.update(outcome.failed)
+            if outcome.problem:
+                note_problem(outcome.problem)
+            if outcome == Outcome():
+                break
+            self._wait = 0.0
+        if self._besides:
+            # All others are done. These are tried again, less and less often.
+            self._besides.clear()
+            self._later()
+        else:
+            self._done()
+
+    def _done(self) -> None:
+        self._wait = 0.0
+        if not self._besides and not is_paused():
+            note_problem("")
+
+    def _failed(self, error: Exception, sentence: str) -> None:
+        reason = error.code.value if isinstance(error, SynapseError) else type(error).__name__
+        logger.warning("embedding stands still; it is tried again", extra={"reason": reason})
+        self._later()
+        try:
+            note_problem(sentence)
+        except DatabaseError:
+            return  # then there is no place to say so
+
+    def _later(self) -> None:
+        first, most = BACK_OFF
+        self._wait = min(most, max(first, 2 * self._wait))
+
+    def _should_stop(self) -> bool:
+        return self._stop_event.is_set() or is_paused()
+
+    def _heard(self, **_: Any) -> None:
+        self._news.set()
+
+
+def _stand_back() -> None:
+    """Let everything else of this machine go first."""
+    if sys.platform == "linux":
+        try:
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
+        except OSError:
+            logger.debug("the thread keeps its priority")
