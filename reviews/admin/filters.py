@@ -71,7 +71,10 @@ class FieldFilter(admin.SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[ReviewItem]) -> QuerySet[ReviewItem]:
         """The items with the value."""
-        return queryset.filter(**{str(self.parameter_name): self.value()}) if self.value() else queryset
+        value = self.value()
+        if not value:
+            return queryset
+        return queryset.filter(**{str(self.parameter_name): value}) if value in self.values else queryset.none()
 
 
 class TypeFilter(FieldFilter):

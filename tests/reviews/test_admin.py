@@ -165,6 +165,8 @@ def test_views_have_counts_and_show_what_is_theirs(boss: Client, vault_folder: V
         ("item_type=duplicate&origin=agent", []),
         ("view=nonsense", ["a", "b", "c"]),
         ("item_type=nonsense", []),
+        ("rule=%00", []),
+        ("status=%00", []),
         ("o=2&p=0", ["a", "b", "c"]),
     ],
 )
