@@ -16,7 +16,7 @@ T = TypeVar("T")
 #: Rows named in one IN list: well below what SQLite takes as parameters of one statement.
 IN_LIST: Final = 400
 #: Rows of one INSERT on PostgreSQL.
-_ROWS_A_STATEMENT: Final = 200
+_ROWS_A_STATEMENT: Final = 1_000
 #: The lock that index writers of one PostgreSQL database take in turn (the bytes of "synapse").
 INDEX_LOCK: Final = 0x73796E61707365
 _JSON: Final = json.JSONEncoder(ensure_ascii=False)
@@ -98,7 +98,7 @@ def insert(model: type[models.Model], names: Sequence[str], rows: Sequence[Seque
         if connection.vendor == "sqlite":
             cursor.executemany(f"{start}({places})", adapted)
             return
-        # Over a connection each statement is a message: many rows in one halve the time.
+        # Over a connection each statement is a message: many rows in one take half the time.
         for chunk in chunks(adapted, _ROWS_A_STATEMENT):
             cursor.execute(start + ", ".join([f"({places})"] * len(chunk)), [value for row in chunk for value in row])
 
