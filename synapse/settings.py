@@ -170,6 +170,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 APPEND_SLASH = False  # every path is routed with and without its slash; a redirect would lose a POST body
+LOGIN_URL = LOGIN_REDIRECT_URL = "/admin/"
 ROOT_URLCONF = "synapse.urls"
 ASGI_APPLICATION = "synapse.asgi.application"
 TEMPLATES: list[dict[str, Any]] = [
