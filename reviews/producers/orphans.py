@@ -21,7 +21,7 @@ from wiki.rows import select
 from wiki.search import texts
 
 #: A page of fewer words is no dead end: it is a stub, and lacks text rather than links.
-FEWEST_WORDS: Final = 20
+FEWEST_WORDS: Final = 1
 
 _APART: Final = (
     "SELECT page.id FROM {page} page WHERE page.deleted_at IS NULL AND NOT page.reserved AND page.words > 0 AND NOT "
@@ -106,7 +106,7 @@ class DeadEnd:
 
     def find(self, targets: Collection[str] | None) -> Iterator[Finding]:
         """A finding a page."""
-        ends = _pages(f"{_APART}{_LINK_OUT} AND page.words >= {FEWEST_WORDS} AND {_LINK_IN}", targets)
+        ends = _pages(f"{_APART}{_LINK_OUT} AND {_LINK_IN}", targets)
         views = _views(ends)
         for pk, page in ends.items():
             if pk in views or roles.serves(page.path, page.title) or roles.is_tool(page.frontmatter):
