@@ -144,6 +144,7 @@ class TestCommand:
                 "type": None,
                 "relevance_score": 1.0,
                 "path": "wiki/concepts/alpha.md",
+                "phase": "words",
                 "why": "matched words: letter",
                 "snippet": "The first letter.",
             }

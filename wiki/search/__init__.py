@@ -1,19 +1,27 @@
-"""The one search: pages by their words, ranked (:func:`search`), and what sync writes to be found."""
+"""The one search: pages, ranked (:func:`search`), or with a context for a model (:func:`retrieve`).
 
-from wiki.search.answer import SearchAnswer, SearchHit
+Also what sync writes to be found. The way of a query is in :mod:`wiki.search.retrieval`, from top to bottom.
+"""
+
+from wiki.search.answer import Citation, Context, Retrieval, SearchAnswer, SearchHit
 from wiki.search.bodies import pages_holding, text_ends, texts
-from wiki.search.retrieval import search
+from wiki.search.retrieval import PRESETS, retrieve, search
 from wiki.search.rows import PageWords
 from wiki.search.words import index_words, many_pages, remove_words
 
 __all__ = [
+    "PRESETS",
+    "Citation",
+    "Context",
     "PageWords",
+    "Retrieval",
     "SearchAnswer",
     "SearchHit",
     "index_words",
     "many_pages",
     "pages_holding",
     "remove_words",
+    "retrieve",
     "search",
     "text_ends",
     "texts",

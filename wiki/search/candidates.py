@@ -21,11 +21,12 @@ _NAMED: Final = 1.25
 
 
 class Candidate(NamedTuple):
-    """A page of a ranked list: key, vault path, score in 0..1 (1 is the first of its list)."""
+    """A page of a ranked list: key, vault path, score in 0..1, and whether its very name was asked for."""
 
     pk: int
     path: str
     score: float
+    named: bool = False
 
 
 def word_candidates(query: WordsQuery, filters: Filters, limit: int) -> list[Candidate]:
@@ -35,11 +36,12 @@ def word_candidates(query: WordsQuery, filters: Filters, limit: int) -> list[Can
     """
     scores = {pk: (path, score) for pk, path, score in _by_words(query, filters, limit)}
     best = max((score for _, score in scores.values()), default=1.0)
-    for pk, path in _named(query, filters):
+    named = _named(query, filters)
+    for pk, path in named:
         scores[pk] = (path, best * _NAMED)
     order = sorted(((pk, path, score) for pk, (path, score) in scores.items()), key=lambda row: (-row[2], row[1]))
     top = order[0][2] if order else 1.0
-    return [Candidate(pk, path, score / top) for pk, path, score in order[:limit]]
+    return [Candidate(pk, path, score / top, (pk, path) in named) for pk, path, score in order[:limit]]
 
 
 def _by_words(query: WordsQuery, filters: Filters, limit: int) -> Sequence[tuple[int, str, float]]:

@@ -53,6 +53,22 @@ def why_and_snippet(query: WordsQuery, title: str, names: str, body: str) -> tup
     return reason, _cut(body, start - _LEAD if start > _LEAD else 0)
 
 
+def snippet(body: str, start: int = 0) -> str:
+    """At most 240 characters of the body from a place on, on one line."""
+    return _cut(body, start)
+
+
+def terms_in(query: WordsQuery, text: str) -> set[int]:
+    """Which terms of the query (their numbers) a text has."""
+    folded = _folded(text)
+    return {number for number, term in enumerate(query.terms) if next(_places(term, folded), None)}
+
+
+def one_line(text: str) -> str:
+    """The text on one line, without characters that would steer a terminal."""
+    return _SPACE.sub(" ", text).strip()
+
+
 def _adds(term: Term, shown: list[str]) -> bool:
     """Whether a term says more than those before it: a pair of characters says nothing beside its whole run."""
     return term.shown not in shown and not (term.within and any(term.shown in other for other in shown))
@@ -78,7 +94,7 @@ def _best_start(found: list[tuple[int, int, int]]) -> int:
 
 def _cut(body: str, start: int) -> str:
     """The window as one line, beginning and ending at a space where there is one."""
-    if start:
+    if start and not body[start - 1].isspace():
         space = _SPACE.search(body, start, start + _LEAD)
         start = space.end() if space else start
     end = min(len(body), start + SNIPPET_CHARS)

@@ -1,0 +1,115 @@
+"""Pages by meaning: the query's vector against those of their passages. Whatever fails here costs no search."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Mapping
+from typing import Any, Final, NamedTuple
+
+from django.db import DatabaseError
+
+from vault.errors import SynapseError
+from wiki.rows import select
+from wiki.search.candidates import Candidate
+from wiki.search.databases import savepoint, was_cancelled
+from wiki.search.filters import Filters
+from wiki.vectors.embedders import current_embedder, embedder_problem, embeddings_wanted, sparse
+from wiki.vectors.rows import embedding_state, model_problem
+
+#: Of a query that are embedded: what a model reads of it costs as much as a passage.
+QUERY_CHARS: Final = 1_000
+#: Passages asked for to get one page, and again where pages turn out to have many that match.
+_PASSAGES_A_PAGE: Final = (4, 16)
+FAILED: Final = (
+    "Meaning could not be searched, so these pages were found by their words alone. "
+    "`manage.py doctor` says what is wrong."
+)
+
+logger = logging.getLogger(__name__)
+
+
+class Meaning(NamedTuple):
+    """Pages that are near a query in meaning.
+
+    ``candidates``: listed pages, best first; None where meaning was not searched. ``passages``: of each page the
+    passages (their ordinals) that were found, best first. ``problem``: why it failed, for people.
+    """
+
+    candidates: list[Candidate] | None
+    passages: dict[int, list[int]]
+    problem: str | None = None
+
+
+NOT_ASKED: Final = Meaning(None, {})
+
+
+class _Told:
+    """The problem that the log has last: it hears of each once, not with each query."""
+
+    problem: str | None = None
+
+
+def by_meaning(text: str, filters: Filters, limit: int) -> Meaning:
+    """At most ``limit`` pages that pass the filters, each by its best passage. Never raises but for a time limit.
+
+    That embeddings are off, or that no page has its vectors yet, is no problem.
+    """
+    if not embeddings_wanted():
+        return NOT_ASKED
+    try:
+        with savepoint():
+            problem, found = _searched(text, filters, limit)
+    except SynapseError as error:
+        problem, found = error.message, NOT_ASKED
+    except Exception as error:  # an embedder or a store may be anybody's, and words are there without it
+        if isinstance(error, DatabaseError) and was_cancelled(error):
+            raise
+        _log(type(error).__name__)
+        return NOT_ASKED._replace(problem=FAILED)
+    _log(problem)
+    return found._replace(problem=problem)
+
+
+def _log(problem: str | None) -> None:
+    if problem and problem != _Told.problem:
+        logger.warning("meaning can't be searched", extra={"reason": problem})
+    _Told.problem = problem
+
+
+def _searched(text: str, filters: Filters, limit: int) -> tuple[str | None, Meaning]:
+    embedder = current_embedder()
+    if embedder is None:
+        return embedder_problem(), NOT_ASKED
+    if not embedding_state().model_id:
+        return None, NOT_ASKED
+    if problem := model_problem(embedder.model_id, embedder.dim):
+        return problem, NOT_ASKED
+    allowed = set(filters.pages().values_list("pk", flat=True)) if filters else None
+    if allowed is not None and not allowed:
+        return None, Meaning([], {})
+    some, weighing = text[:QUERY_CHARS], sparse(embedder)
+    weights = weighing.sparse_query(some) if weighing else None
+    return None, _nearest(embedder.embed_query(some), weights, allowed, limit)
+
+
+def _nearest(vector: Any, weights: Mapping[str, float] | None, allowed: Collection[int] | None, limit: int) -> Meaning:
+    """Pages by their best passage, equals by path."""
+    from wiki.vectors.stores import current_store  # loads numpy
+
+    store = current_store()
+    best: dict[int, float]
+    passages: dict[int, list[int]]
+    for each in _PASSAGES_A_PAGE:
+        hits = store.search(vector, limit=limit * each, allowed=allowed, sparse=weights)
+        best, passages = {}, {}
+        for hit in sorted(hits, key=lambda hit: (-hit.score, hit.page, hit.ordinal)):
+            best.setdefault(hit.page, hit.score)
+            passages.setdefault(hit.page, []).append(hit.ordinal)
+        paths = dict(select(_LISTED, best))
+        if len(paths) >= limit or len(hits) < limit * each:
+            break
+    order = sorted(paths, key=lambda pk: (-best[pk], paths[pk]))[:limit]
+    return Meaning([Candidate(pk, paths[pk], best[pk]) for pk in order], {pk: passages[pk] for pk in order})
+
+
+_LISTED: Final = "SELECT id, path FROM {page} WHERE id IN {items} AND deleted_at IS NULL AND NOT reserved"
