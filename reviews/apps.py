@@ -7,10 +7,10 @@ class ReviewsConfig(AppConfig):
 
     def ready(self) -> None:
         """Hear what changes the index, and let jobs bring the queue up to date."""
-        from reviews import tasks
+        from reviews import jobs as queue_jobs
         from wiki import jobs, signals
 
-        jobs.register(tasks.KIND, "reviews.tasks.run_findings")
-        signals.page_written.connect(tasks.request_findings, dispatch_uid="reviews")
-        signals.rescan_finished.connect(tasks.request_findings_of_scan, dispatch_uid="reviews")
-        signals.vault_replaced.connect(tasks.forget_queue, dispatch_uid="reviews")
+        jobs.register(queue_jobs.KIND, "reviews.jobs.run_findings")
+        signals.page_written.connect(queue_jobs.request_findings, dispatch_uid="reviews")
+        signals.rescan_finished.connect(queue_jobs.request_findings_of_scan, dispatch_uid="reviews")
+        signals.vault_replaced.connect(queue_jobs.forget_queue, dispatch_uid="reviews")

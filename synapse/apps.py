@@ -1,5 +1,11 @@
 from django.apps import AppConfig
+from django.conf import settings
 
 
 class SynapseConfig(AppConfig):
     name = "synapse"
+
+    def ready(self) -> None:
+        """Know Celery where a broker is named; where none is, it is not even imported."""
+        if settings.CELERY_BROKER_URL:
+            from synapse import celery  # noqa: F401

@@ -42,7 +42,7 @@ class JsonLineFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """One line; control characters of the message are escaped by JSON, so a message can't forge a second event."""
         message = redact(record.getMessage())[:_MAX_MESSAGE]
-        if record.name.startswith(("django", "asyncio", "uvicorn", "mcp", "py.warnings")):
+        if record.name.startswith(("django", "asyncio", "uvicorn", "mcp", "py.warnings", "celery", "kombu")):
             message = _ABSOLUTE_PATH.sub(r"…/\g<name>", message) if record.name != "django.request" else message
         event: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),

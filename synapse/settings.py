@@ -87,6 +87,9 @@ QDRANT_URL = env.str("QDRANT_URL", default="")
 QDRANT_API_KEY = env.str("QDRANT_API_KEY", default="")
 QDRANT_COLLECTION = env.str("QDRANT_COLLECTION", default="synapse_pages")
 
+# --- background work ---------------------------------------------------------------------------
+CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="").strip()
+
 # --- people ------------------------------------------------------------------------------------
 #: What a person must be allowed to change, beside being staff, to propose, write and decide outside the admin.
 PERMISSIONS_TO_WRITE = ("wiki.change_page", "reviews.change_reviewitem")
@@ -298,6 +301,10 @@ LOGGING: dict[str, Any] = {
         "uvicorn": {"level": "WARNING"},
         "mcp": {"level": "WARNING"},
         "watchfiles": {"level": "WARNING"},
+        "celery": {"level": "WARNING"},
+        "kombu": {"level": "WARNING"},
+        # Quotes the text of whatever a task raised; synapse.celery says which task it was.
+        "celery.app.trace": {"level": "CRITICAL"},
         # What these say at DEBUG quotes pages: each chunk of an answer, each statement with its values.
         "sse_starlette": {"level": "INFO"},
         "django.db.backends": {"level": "INFO"},

@@ -1,9 +1,10 @@
 """Work to be done, as rows: a lost message costs delay, never data.
 
-Rows are made inside the transaction that gives rise to them (:func:`enqueue`) and drained by one process of the
-machine at a time, whichever holds the lock ``jobs``: the server's :class:`JobThread`, else the one of a stdio
-process, else a command before it exits (:func:`drain`). The kernel frees the lock of a process that dies; the
-row it had begun is then begun again, so each job may run twice and must not mind.
+Rows are made inside the transaction that gives rise to them (:func:`enqueue`) and drained by one process at a time,
+whichever holds the lock ``jobs``: the server's :class:`JobThread`, else the one of a stdio process, else a command
+before it exits (:func:`drain`). Where a broker is named, Celery's workers drain them instead, and whoever makes a row
+tells them so (:mod:`wiki.broker`). The lock of a process that dies is free at once; the row it had begun is then begun
+again, so each job may run twice and must not mind.
 """
 
 from __future__ import annotations
@@ -13,16 +14,17 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
 from django.db import DatabaseError, IntegrityError, close_old_connections, connection, transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from vault.current import current_vault
 from vault.errors import SynapseError
-from wiki import catchup
+from wiki import broker, catchup
+from wiki.exclusive import try_exclusive
 from wiki.idempotency import forget_expired
 from wiki.models import Job
 
@@ -37,10 +39,12 @@ HANDLERS: Final[dict[str, str]] = {
     "rescan": "wiki.services.rescan.run_job",
 }
 MAX_ATTEMPTS: Final = 5
+#: How often a job may have ended the process that ran it before it is given up; restarts of the machine count too.
+MAX_DEATHS: Final = 10
 KEEP_FINISHED: Final = timedelta(days=30)
 POLL_SECONDS: Final = 1.0
 TIDY_SECONDS: Final = 3_600.0
-#: Whoever holds this lock of the vault runs jobs, or does what must not happen beside them.
+#: Whoever holds this lock (:mod:`wiki.exclusive`) runs jobs, or does what must not happen beside them.
 LOCK: Final = "jobs"
 
 _news = threading.Event()
@@ -64,7 +68,12 @@ def enqueue(kind: str, key: str = "", *, payload: dict[str, Any] | None = None, 
         raise ValueError(f"no handler for jobs of kind {kind!r}")
     job = Job(kind=kind, key=key, payload=payload or {}, run_after=timezone.now() + timedelta(seconds=delay))
     Job.objects.bulk_create([job], ignore_conflicts=True)
-    transaction.on_commit(_news.set)
+    transaction.on_commit(partial(_announce, delay))
+
+
+def _announce(delay: float) -> None:
+    _news.set()
+    broker.tell(broker.DRAIN, delay=delay)
 
 
 def is_waiting(kind: str, key: str = "") -> bool:
@@ -83,9 +92,27 @@ def run_due(*, now: bool = False, stop: threading.Event | None = None) -> int:
     ``now`` also runs those whose delay is not over: a short command does not wait for it. ``stop`` ends the
     round after the job in hand.
     """
-    with current_vault().try_lock(LOCK) as ours:
+    return _round(now=now, stop=stop) or 0
+
+
+def run_all_due() -> int:
+    """Rounds until nothing is due or another process drains; how many jobs ran.
+
+    A last look follows after the lock is free: whoever came for a new row while it was held has gone away.
+    """
+    ran = 0
+    while (more := _round(now=False, stop=None)) is not None:
+        ran += more
+        if not _queue(now=False).exists():
+            break
+    return ran
+
+
+def _round(*, now: bool, stop: threading.Event | None) -> int | None:
+    """One round of :func:`run_due`; None where another process drains."""
+    with try_exclusive(LOCK) as ours:
         if not ours:
-            return 0
+            return None
         _take_back_orphans()
         if catchup.noted():
             enqueue("catch_up")
@@ -100,7 +127,13 @@ def run_due(*, now: bool = False, stop: threading.Event | None = None) -> int:
 
 
 def drain() -> int:
-    """What a short command does before it exits: all that waits, without its delay. Never raises."""
+    """What a short command does before it exits: all that waits, without its delay. Never raises.
+
+    With a broker it leaves the work to Celery, and only waits a moment for the message to go out.
+    """
+    if broker.has_broker():
+        broker.flush()
+        return 0
     try:
         return run_due(now=True)
     except (SynapseError, DatabaseError):
@@ -111,16 +144,21 @@ def drain() -> int:
 def _take_back_orphans() -> None:
     """Rows begun by a process that died: it held the lock that we hold now."""
     for job in Job.objects.filter(started_at__isnull=False, finished_at__isnull=True):
-        _put_back(job, timezone.now())
+        if job.attempts < MAX_DEATHS:
+            _put_back(job, timezone.now())
+        else:
+            logger.error("job given up: its process died each time", extra={"kind": job.kind})
+            _finish(job, {"failed": "process_died"})
+
+
+def _queue(*, now: bool) -> QuerySet[Job]:
+    queue = Job.objects.filter(started_at__isnull=True, finished_at__isnull=True)
+    return queue if now else queue.filter(run_after__lte=timezone.now())
 
 
 def _next(*, now: bool, besides: set[int]) -> Job | None:
     """The job to run next, marked as begun; none a second time in one round, so that a failing one waits."""
-    queue = Job.objects.filter(started_at__isnull=True, finished_at__isnull=True).exclude(pk__in=besides)
-    queue = queue.order_by("run_after", "pk")
-    if not now:
-        queue = queue.filter(run_after__lte=timezone.now())
-    for job in queue[:10]:
+    for job in _queue(now=now).exclude(pk__in=besides).order_by("run_after", "pk")[:10]:
         begun = timezone.now()
         if Job.objects.filter(pk=job.pk, started_at__isnull=True).update(started_at=begun, attempts=F("attempts") + 1):
             job.started_at, job.attempts = begun, job.attempts + 1
@@ -163,7 +201,7 @@ def forget_finished() -> None:
 
 
 class JobThread(threading.Thread):
-    """Drains the jobs of this machine until ``stop`` is set; idle while another process does it."""
+    """Drains the jobs until ``stop`` is set; idle while another process does it, and done where Celery does."""
 
     def __init__(self, stop: threading.Event) -> None:
         super().__init__(name="jobs", daemon=True)
@@ -172,6 +210,8 @@ class JobThread(threading.Thread):
 
     def run(self) -> None:
         """Wake at once for news of this process, every POLL_SECONDS for that of others and for delays."""
+        if broker.has_broker():
+            return
         tidied = -TIDY_SECONDS
         while not self._stop_event.is_set():
             if time.monotonic() - tidied >= TIDY_SECONDS:

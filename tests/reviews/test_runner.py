@@ -11,7 +11,7 @@ import pytest
 from django.core.management import call_command
 from django.db import OperationalError
 
-from reviews import tasks
+from reviews import jobs as queue_jobs
 from reviews.models import ProducerState, ReviewEvent, ReviewItem
 from reviews.producers import PRODUCERS, Producer, runner
 from reviews.producers.runner import run, run_everything, sweep
@@ -192,7 +192,7 @@ def test_the_next_scans_file_the_rest(told: Told, settings: Any) -> None:
     settings.SYNAPSE_REVIEW_CAP = 2
     told.true = {"a", "b", "c", "d", "e"}
     run_everything()
-    tasks.request_findings()
+    queue_jobs.request_findings()
     assert not jobs.is_waiting("findings"), "a write does not bring it on"
     for left in ({"told": 1}, {}):
         scan()
@@ -315,8 +315,8 @@ def test_read_only_files_and_closes_nothing(told: Told, settings: Any) -> None:
     settings.SYNAPSE_READ_ONLY = True
     change()
     assert run() == run_everything() == {"waits": "read_only"}
-    tasks.request_findings()
-    tasks.request_findings_of_scan()
+    queue_jobs.request_findings()
+    queue_jobs.request_findings_of_scan()
     assert not jobs.waiting()
     with pytest.raises(SynapseError) as refused:
         sweep()

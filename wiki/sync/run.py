@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from django.db import connection
-
 from vault.current import current_vault
 from vault.errors import ErrorCode, SynapseError
 from vault.paths import classify
 from vault.root import Skipped, Vault, WalkEntry
 from wiki.binding import check_binding, keep_report
 from wiki.data_version import data_version
+from wiki.exclusive import try_exclusive
 from wiki.models import File, Link, LinkState, Page, VaultState
 from wiki.signals import rescan_finished
 from wiki.sync.diff import INODE_MASK, Found, Seen, merge
@@ -25,8 +24,6 @@ from wiki.sync.steps import ScanRun
 
 Progress = Callable[[str, int, int], None]
 
-#: The scan's lock on PostgreSQL (the bytes of "synscan"), for hosts that share a database but not a disk.
-SCAN_LOCK: Final = 0x73796E7363616E
 #: How long news of single files waits for a scan that is at work, in seconds.
 WAIT_SECONDS: Final = 300.0
 
@@ -54,7 +51,7 @@ def scan(
     if report.stopped is None:
         vault.ensure_id()
         check_binding()
-        with scan_lock(vault) as got:
+        with scan_lock() as got:
             report.running = not got
             if got:
                 with _fewer_collections():
@@ -78,7 +75,7 @@ def sync_paths(paths: Iterable[str], *, allow_deletions: bool = False) -> ScanRe
     report.stopped = _unusable(vault)
     if report.stopped is None and named:
         check_binding()
-        with scan_lock(vault, timeout=WAIT_SECONDS) as got:
+        with scan_lock(timeout=WAIT_SECONDS) as got:
             report.running = not got
             if got:
                 known = load_known(named)
@@ -91,21 +88,10 @@ def sync_paths(paths: Iterable[str], *, allow_deletions: bool = False) -> ScanRe
 
 
 @contextmanager
-def scan_lock(vault: Vault, *, timeout: float = 0.0) -> Iterator[bool]:
+def scan_lock(*, timeout: float = 0.0) -> Iterator[bool]:
     """Hold the right to scan for the length of the block, against all processes and hosts; False if it is not got."""
-    with vault.try_lock("scan", timeout=timeout) as got:
-        if not got or connection.vendor != "postgresql":
-            yield got
-            return
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_try_advisory_lock(%s)", [SCAN_LOCK])
-            granted = bool(cursor.fetchone()[0])
-        try:
-            yield granted
-        finally:
-            if granted and connection.connection is not None and not connection.connection.closed:
-                with connection.cursor() as cursor:
-                    cursor.execute("SELECT pg_advisory_unlock(%s)", [SCAN_LOCK])
+    with try_exclusive("scan", timeout=timeout) as got:
+        yield got
 
 
 @contextmanager
