@@ -118,7 +118,7 @@ def _check_surroundings(root: Path, data: Path) -> list[CheckMessage]:
 
 @register("synapse", Tags.security)
 def check_knobs(app_configs: Sequence[AppConfig] | None = None, **kwargs: Any) -> list[CheckMessage]:
-    """E010 to E024: values from the environment that can't be read or make no sense."""
+    """E010 to E030: values from the environment that can't be read or make no sense."""
     return [Error(message, hint=hint, id=f"synapse.{number}") for number, message, hint in _wrong_knobs()]
 
 
@@ -217,6 +217,14 @@ def _wrong_addresses() -> list[tuple[str, str, str]]:
         found.append(
             ("E017", "SYNAPSE_PUBLIC_URL is not an address.", "Give scheme and host: https://wiki.example.org")
         )
+    if settings.CELERY_BROKER_URL and not _is_broker(settings.CELERY_BROKER_URL):
+        found.append(
+            (
+                "E030",
+                "CELERY_BROKER_URL is not the address of a Redis.",
+                "Give redis:// or rediss://, host, port and the number of a database: redis://127.0.0.1:6379/0",
+            )
+        )
     if not all(_is_origin(origin) for origin in settings.SYNAPSE_ALLOWED_ORIGINS):
         found.append(
             (
@@ -236,3 +244,13 @@ def _is_origin(text: str, *, path_allowed: bool = False) -> bool:
         return False
     bare = path_allowed or not (parts.path or parts.query or parts.fragment)
     return parts.scheme in ("http", "https") and bool(parts.hostname) and bare
+
+
+def _is_broker(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        _ = parts.port
+    except ValueError:
+        return False
+    number = parts.path.strip("/")
+    return parts.scheme in ("redis", "rediss") and bool(parts.hostname) and (not number or number.isdecimal())
