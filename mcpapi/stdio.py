@@ -26,6 +26,7 @@ from mcpapi.messages import complaint
 from mcpapi.profiles import Profile
 from mcpapi.server import Surface, build, self_test
 from vault.strict_json import halves_as_nul
+from wiki.embedding.thread import EmbedThread
 from wiki.jobs import JobThread, drain
 from wiki.sync.watching import WatchThread
 
@@ -41,12 +42,15 @@ def serve() -> None:
     stop = threading.Event()
     # What a person edits meanwhile is found, also where no server watches the vault.
     WatchThread(stop, stand_in=True).start()
+    embedding = EmbedThread(stop, stand_in=True)
+    embedding.start()
     try:
         asyncio.run(_serve(build(Profile.STDIO)))
     except* BrokenPipeError:
         pass  # the client has gone without waiting for its answers
     finally:
         stop.set()
+        embedding.end(timeout=0)
         jobs.end(timeout=2)
         drain()
 

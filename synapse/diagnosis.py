@@ -19,9 +19,12 @@ from vault.errors import SynapseError
 from vault.history import history_size
 from wiki import jobs
 from wiki.binding import check_binding
+from wiki.embedding.progress import in_words, progress
 from wiki.models import Link, LinkState, Page, Token, VaultState
 from wiki.startup import pending_migrations
 from wiki.sync import scan
+from wiki.vectors.embedders import current_embedder, embedder_problem
+from wiki.vectors.rows import model_problem
 
 
 class Verdict(StrEnum):
@@ -142,6 +145,20 @@ def _kept_by_us() -> Iterator[Finding]:
         yield Finding("jobs", Verdict.NOTE, f"{waiting} jobs wait", "`make serve` works them off.")
 
 
+def _meaning() -> Iterator[Finding]:
+    figures = progress()
+    if figures["state"] == "off":
+        yield Finding("meaning", Verdict.NOTE, f"{embedder_problem()}")
+        return
+    embedder = current_embedder()
+    problem = model_problem(embedder.model_id, embedder.dim) if embedder else embedder_problem()
+    if problem:
+        yield Finding("meaning", Verdict.WARNING, problem)
+    else:
+        verdict = Verdict.OK if figures["state"] in ("done", "running") else Verdict.NOTE
+        yield Finding("meaning", verdict, in_words(figures))
+
+
 def _doors() -> Iterator[Finding]:
     tokens = Token.objects.filter(revoked_at__isnull=True).count()
     yield Finding("tokens", Verdict.OK, f"{tokens} in force")
@@ -149,7 +166,15 @@ def _doors() -> Iterator[Finding]:
     yield Finding("remote writing", Verdict.OK, "on" if mode == "true" else "off: over HTTP agents only read")
 
 
-CHECKS: list[Callable[[], Iterator[Finding]]] = [_settings_and_root, _identity, _database, _index, _kept_by_us, _doors]
+CHECKS: list[Callable[[], Iterator[Finding]]] = [
+    _settings_and_root,
+    _identity,
+    _database,
+    _index,
+    _meaning,
+    _kept_by_us,
+    _doors,
+]
 
 
 def examine() -> list[Finding]:

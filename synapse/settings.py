@@ -267,6 +267,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
         "ReviewDecision": "reviews.api.serializers.CHOSEN_STATUSES",
         "ReviewAction": "reviews.api.serializers.ACTION_CHOICES",
         "ResearchStatus": "reviews.models.RunStatus",
+        "EmbeddingState": "wiki.embedding.progress.STATES",
     },
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "POSTPROCESSING_HOOKS": [

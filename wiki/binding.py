@@ -19,6 +19,7 @@ from wiki.data_version import STATE_PK, data_version
 from wiki.models import File, IndexChange, Page, VaultState
 from wiki.search import remove_words
 from wiki.signals import vault_replaced
+from wiki.vectors.rows import forget_all
 
 
 def check_binding() -> None:
@@ -75,6 +76,7 @@ def adopt() -> bool:
 def _forget_rows() -> None:
     # Full text is found by the page's number and would outlive its row.
     remove_words(list(Page.objects.values_list("pk", flat=True)))
+    forget_all()
     vault_replaced.send(sender=VaultState)
     Page.objects.all().delete()
     File.objects.all().delete()

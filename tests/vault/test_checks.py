@@ -107,6 +107,11 @@ def test_data_inside_the_vault(vault_folder, settings) -> None:  # type: ignore[
         ("SYNAPSE_BODY_SECONDS", float("inf"), "E023"),
         ("SYNAPSE_RATE_PER_MINUTE", -1, "E024"),
         ("SYNAPSE_STRANGERS_PER_MINUTE", -60, "E024"),
+        ("EMBEDDER", "nanoe6", "E025"),
+        ("EMBEDDER", "/etc/passwd", "E025"),
+        ("EMBEDDER", "openai", "E026"),
+        ("EMBEDDER", "bge-m3", "E026"),
+        ("SYNAPSE_EMBED_THREADS", 0, "E027"),
         ("SYNAPSE_WRITE_DIRS", ["wiki", "../x"], "E015"),
         ("SYNAPSE_WRITE_DIRS", ["/wiki"], "E015"),
         ("SYNAPSE_WRITE_DIRS", ["wiki/", "notes/agents"], None),
@@ -121,6 +126,7 @@ def test_data_inside_the_vault(vault_folder, settings) -> None:  # type: ignore[
     ],
 )
 def test_wrong_knobs(settings, name: str, value: object, expected: str | None) -> None:  # type: ignore[no-untyped-def]
+    settings.EMBEDDINGS_ENABLED = True
     setattr(settings, name, value)
     assert ids(check_knobs()) == ([expected] if expected else [])
 

@@ -16,13 +16,14 @@ from django.utils import timezone
 from tests.conftest import VaultFolder
 from vault.history import Author
 from wiki.admin.display import visible
-from wiki.models import Alias, Audit, File, Job, Link, Page, Scope, Token, VaultState
+from wiki.models import Alias, Audit, EmbeddingState, File, Job, Link, Page, Scope, Token, VaultState
 from wiki.services import request_rescan, write_page
 from wiki.sync import scan
 from wiki.tokens import create_token, find_token
+from wiki.vectors.rows import ensure_state
 
-MODELS = [Page, Link, File, Token, Audit, Job, VaultState, User, Group]
-READ_ONLY = [Page, Link, File, Audit, Job, VaultState]
+MODELS = [Page, Link, File, Token, Audit, Job, VaultState, EmbeddingState, User, Group]
+READ_ONLY = [Page, Link, File, Audit, Job, VaultState, EmbeddingState]
 TRICKY = '<script>alert(1)</script> "quoted" \u202egnp.exe'
 
 
@@ -49,6 +50,7 @@ def filled(vault_folder: VaultFolder, db: None) -> VaultFolder:
     request_rescan()
     create_token(name="laptop")
     Group.objects.create(name="editors")
+    ensure_state()
     return vault_folder
 
 
@@ -346,3 +348,17 @@ def test_another_site_can_not_revoke(db: None) -> None:
     assert client.post(url(Token), ticked).status_code == 403
     token.refresh_from_db()
     assert token.revoked_at is None
+
+
+def test_embedding_is_paused_and_goes_on_by_a_post_alone(filled: VaultFolder, boss: Client) -> None:
+    def chosen(client: Client, action: str) -> bool:
+        given = {"action": action, "_selected_action": [str(EmbeddingState.objects.get().pk)]}
+        assert client.post(url(EmbeddingState), given).status_code in (200, 302, 403)
+        return EmbeddingState.objects.get().paused
+
+    assert chosen(boss, "pause_embedding") and chosen(boss, "pause_embedding")
+    assert "paused" in boss.get(url(EmbeddingState)).content.decode()
+    assert chosen(staff("view_embeddingstate"), "resume_embedding")
+    boss.get(url(EmbeddingState), {"action": "resume_embedding"})
+    assert EmbeddingState.objects.get().paused
+    assert not chosen(boss, "resume_embedding")

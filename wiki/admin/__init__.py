@@ -5,6 +5,6 @@ It holds no rules: rows of the index are shown as they are, tokens are made and 
 
 from __future__ import annotations
 
-from wiki.admin import accounts, files, links, pages, records, tokens
+from wiki.admin import accounts, embedding, files, links, pages, records, tokens
 
-__all__ = ["accounts", "files", "links", "pages", "records", "tokens"]
+__all__ = ["accounts", "embedding", "files", "links", "pages", "records", "tokens"]

@@ -41,6 +41,7 @@ def sections(request: HttpRequest) -> list[dict[str, Any]]:
             [
                 _item(request, "Audit", "wiki.audit"),
                 _item(request, "Jobs", "wiki.job"),
+                _item(request, "Embedding", "wiki.embeddingstate"),
                 _item(request, "Vault", "wiki.vaultstate"),
             ],
         ),

@@ -16,7 +16,6 @@ from vault.errors import ErrorCode, SynapseError
 from wiki.embedding import waiting
 from wiki.embedding.waiting import Waiting
 from wiki.search import texts
-from wiki.vectors import stores
 from wiki.vectors.chunks import Passage, cut
 from wiki.vectors.embedders import Embedder, batch_size, sparse
 from wiki.vectors.rows import (
@@ -73,12 +72,6 @@ class Outcome:
 class _Vector(NamedTuple):
     vector: bytes
     sparse: Mapping[str, float] | None
-
-
-def current_store() -> Store | None:
-    """The store that the settings name."""
-    chosen: Store | None = getattr(stores, "current_store", lambda: None)()
-    return chosen
 
 
 def never() -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from datetime import timedelta
 from typing import Any, Final
 
 from django.db.models import Count, F, Q, Sum
@@ -16,8 +17,16 @@ from wiki.vectors.rows import embedding_state
 
 #: Whoever holds this lock of the vault embeds.
 LOCK: Final = "embedding"
+#: What :func:`progress` calls the state.
+STATES: Final = ("off", "waiting", "running", "paused", "done", "failed")
 #: Words of a passage, by and large; what a page says in fewer is one passage too.
 _WORDS: Final = 130
+_IN_WORDS: Final = {
+    "off": "off by the settings: pages are found by their words alone",
+    "paused": "paused (`manage.py embedding resume` lets it go on)",
+    "failed": "stands still",
+    "waiting": "waits for `make serve` or `manage.py embedding run`",
+}
 #: How much the newest measurement counts.
 _NEWEST: Final = 0.2
 
@@ -78,6 +87,20 @@ def progress() -> dict[str, Any]:
         "eta_seconds": _eta() if waiting else 0,
         "error": state.last_error or None,
     }
+
+
+def in_words(figures: dict[str, Any]) -> str:
+    """What :func:`progress` answers, as a line for people."""
+    state = _IN_WORDS.get(figures["state"], figures["state"])
+    if figures["state"] == "off":
+        return f"Embedding is {state}"
+    line = (
+        f"{figures['pages_done']:,} of {figures['pages']:,} pages have all their vectors, "
+        f"{figures['lead_done']:,} at least that of their beginning ({figures['chunks']:,} passages): {state}"
+    )
+    if figures["eta_seconds"]:
+        line += f", about {timedelta(seconds=figures['eta_seconds'])} left"
+    return line + (f". {figures['error']}" if figures["error"] else "")
 
 
 def _state(waiting: int, *, paused: bool, error: str) -> str:

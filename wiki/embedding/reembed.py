@@ -6,11 +6,13 @@ from collections.abc import Callable
 
 from vault.current import current_vault
 from vault.errors import ErrorCode, SynapseError
-from wiki.embedding.pipeline import Outcome, current_store, embed_some
+from wiki.embedding.pipeline import Outcome, embed_some
 from wiki.embedding.progress import LOCK, Stopwatch
 from wiki.embedding.state import is_paused, note_problem
+from wiki.embedding.waiting import waiting_pages
 from wiki.vectors.embedders import Embedder, batch_size, current_embedder, embedder_problem
 from wiki.vectors.rows import forget_all
+from wiki.vectors.stores import remote_store
 
 
 def embed_all(*, told: Callable[[], None] | None = None) -> Outcome:
@@ -35,7 +37,7 @@ def embed_all(*, told: Callable[[], None] | None = None) -> Outcome:
             done = embed_some(
                 max(8, 4 * batch_size(embedder)),
                 embedder=embedder,
-                store=current_store(),
+                store=remote_store(),
                 stop=is_paused,
                 besides=total.failed,
             )
@@ -46,6 +48,8 @@ def embed_all(*, told: Callable[[], None] | None = None) -> Outcome:
             if told:
                 told()
     note_problem(total.problem)
+    if not waiting_pages().exists() and (store := remote_store()):
+        store.settle()
     return total
 
 

@@ -13,11 +13,12 @@ from django.db import DatabaseError, close_old_connections, connection
 from vault.current import current_vault
 from vault.errors import ErrorCode, SynapseError
 from wiki.embedding import waiting
-from wiki.embedding.pipeline import Outcome, current_store, embed_some
+from wiki.embedding.pipeline import Outcome, embed_some
 from wiki.embedding.progress import LOCK, Stopwatch
 from wiki.embedding.state import is_paused, note_problem
 from wiki.signals import page_written, rescan_finished
 from wiki.vectors.embedders import batch_size, current_embedder, embedder_problem, embeddings_wanted
+from wiki.vectors.stores import remote_store
 
 logger = logging.getLogger(__name__)
 
@@ -96,7 +97,7 @@ class EmbedThread(threading.Thread):
             outcome = embed_some(
                 max(8, 4 * batch_size(embedder)),
                 embedder=embedder,
-                store=current_store(),
+                store=remote_store(),
                 stop=self._should_stop,
                 besides=self._besides,
             )
@@ -111,7 +112,9 @@ class EmbedThread(threading.Thread):
             # All others are done. These are tried again, less and less often.
             self._besides.clear()
             self._later()
-        else:
+        elif not self._should_stop():
+            if store := remote_store():
+                store.settle()
             self._done()
 
     def _done(self) -> None:

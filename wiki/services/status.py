@@ -11,6 +11,7 @@ from vault.current import current_vault
 from vault.errors import SynapseError
 from wiki import jobs
 from wiki.data_version import STATE_PK
+from wiki.embedding.progress import progress
 from wiki.models import File, FileKind, Link, LinkState, Page, VaultState
 from wiki.services.rescan import scan_is_running
 
@@ -40,6 +41,7 @@ def status() -> dict[str, Any]:
         "waiting_jobs": jobs.waiting(),
         "scan_running": scan_is_running(),
         "read_only": settings.SYNAPSE_READ_ONLY,
+        "embedding": progress(),
         "last_scan": {name: state.last_scan[name] for name in _FOUND if name in state.last_scan} if state else {},
         "last_scan_at": state.last_scan_at if state else None,
     }

@@ -16,6 +16,7 @@ from synapse.first_run import Credentials, ensure_root, first_credentials, stdio
 from vault.current import current_vault
 from vault.history import recover_orphans
 from wiki.binding import check_binding
+from wiki.embedding.thread import EmbedThread
 from wiki.jobs import JobThread
 from wiki.management.base import SynapseCommand
 from wiki.management.progress import scan_with_progress
@@ -115,6 +116,8 @@ class Command(SynapseCommand):
         stop = threading.Event()
         jobs = JobThread(stop)
         jobs.start()
+        embedding = EmbedThread(stop)
+        embedding.start()
         watcher = WatchThread(stop) if watch else None
         if watcher:
             watcher.start()
@@ -132,6 +135,8 @@ class Command(SynapseCommand):
             uvicorn.Server(config).run(sockets=[listener])
         finally:
             stop.set()
+            embedding.end(timeout=0)
             jobs.end(timeout=5)
             if watcher:
                 watcher.join(timeout=5)
+            embedding.end(timeout=3)

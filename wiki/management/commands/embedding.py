@@ -6,10 +6,10 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from wiki.embedding.progress import progress
+from wiki.embedding.progress import in_words, progress
 from wiki.embedding.state import pause, resume
 from wiki.management.base import SynapseCommand
-from wiki.management.embedding import embed_with_progress, in_words
+from wiki.management.embedding import embed_with_progress
 
 
 class Command(SynapseCommand):

