@@ -105,6 +105,8 @@ class TestFilters:
 
     def test_updated_since(self) -> None:
         assert self.found(updated_since=datetime(2030, 1, 1, tzinfo=UTC)) == ["One"]
+        assert self.found(updated_since=datetime(9999, 1, 1, tzinfo=UTC)) == []
+        assert len(self.found(updated_since=datetime(1, 1, 1, tzinfo=UTC))) == 5
 
     def test_all_together_and_for_a_page_named_by_its_title(self) -> None:
         assert self.found(types=["concept"], tag="fruit", lang="en", path_prefix="wiki/") == ["Two"]
@@ -155,6 +157,26 @@ class TestCommand:
     def test_a_wrong_call_is_told(self, arguments: list[str]) -> None:
         with pytest.raises(CommandError):
             self.run(*arguments)
+
+    def test_retrieve_prints_the_context_and_what_its_numbers_stand_for(self, page: Page) -> None:
+        out = StringIO()
+        call_command("retrieve", "first", "letter", "--preset", "fast", stdout=out, stderr=out)
+        text = out.getvalue()
+        assert text.startswith(
+            "[1] Alpha (wiki/concepts/alpha.md)\nThe first letter.\n\n[1]  1.00  Alpha: matched words"
+        )
+        assert "of 6,553 tokens; searched by words alone." in text
+        out = StringIO()
+        call_command("retrieve", "letter", "--context-window", "5000", "--json", stdout=out)
+        answer = json.loads(out.getvalue())
+        assert answer["context"] == "[1] Alpha (wiki/concepts/alpha.md)\nThe first letter."
+        assert (answer["budget"], answer["citations"][0]["id"]) == (1000, str(page.uid))
+        out = StringIO()
+        call_command("retrieve", "nonsense", stdout=out)
+        assert out.getvalue() == "Nothing fits the query.\n"
+        drop_words(connection)
+        with pytest.raises(CommandError, match="--rebuild"):
+            call_command("retrieve", "letter", stdout=out)
 
     def test_a_lost_index_is_made_anew_from_the_files(self) -> None:
         drop_words(connection)

@@ -7,7 +7,12 @@ from typing import Any
 from rest_framework import serializers
 
 from wiki.api.serializers import PageRefSerializer, TitleQuerySerializer
+from wiki.embedding.progress import STATES as EMBEDDING_STATES
 from wiki.models import PageType
+from wiki.search import PRESETS
+from wiki.search.budget import DEFAULT_WINDOW, MAX_WINDOW, MIN_WINDOW
+
+_PHASES = ("words", "meaning", "both", "link")
 
 
 class SearchQuerySerializer(serializers.Serializer[Any]):
@@ -16,28 +21,81 @@ class SearchQuerySerializer(serializers.Serializer[Any]):
     q = serializers.CharField(
         trim_whitespace=False, allow_blank=True, help_text="words, at most 10,000 characters; operators mean nothing"
     )
-    k = serializers.IntegerField(required=False, default=8, help_text="1 to 50, clamped")
+    preset = serializers.ChoiceField(
+        list(PRESETS),
+        required=False,
+        default="standard",
+        help_text="k and depth: fast 4 and 0, standard 8 and 2, deep 12 and 2",
+    )
+    k = serializers.IntegerField(required=False, default=None, help_text="1 to 50, clamped; else as the preset has it")
+    depth = serializers.IntegerField(
+        required=False,
+        default=None,
+        help_text="links away from what matches: 0 to 2, clamped; else as the preset has it",
+    )
+    context = serializers.BooleanField(  # type: ignore[assignment]  # a field of a serializer may have any name
+        required=False, default=True, help_text="false: only the pages, no text of them"
+    )
+    context_window = serializers.IntegerField(
+        required=False,
+        default=DEFAULT_WINDOW,
+        help_text=f"tokens of the reading model, {MIN_WINDOW:,} to {MAX_WINDOW:,}, clamped; the budget is a fifth",
+    )
     type = serializers.ChoiceField(PageType.choices, required=False, default=None)
     tag = serializers.CharField(required=False, default=None, help_text="with the tags nested in it")
     prefix = serializers.CharField(required=False, default=None, help_text="how the vault path begins: wiki/concepts/")
     lang = serializers.CharField(required=False, default=None, help_text="ISO 639-1")
+    updated_since = serializers.DateTimeField(required=False, default=None, help_text="ISO 8601; UTC unless it says so")
 
 
 class HitSerializer(PageRefSerializer):
     """A page that was found, and why."""
 
     path = serializers.CharField()
+    phase = serializers.ChoiceField(_PHASES, help_text="what found it; link: a page that is tied to what matches")
     why = serializers.CharField()
     snippet = serializers.CharField()
 
 
+class PlaceSerializer(serializers.Serializer[Any]):
+    """A part of a page's body, in characters."""
+
+    start = serializers.IntegerField()
+    end = serializers.IntegerField()
+
+
+class CitationSerializer(serializers.Serializer[Any]):
+    """What a number of the context stands for."""
+
+    n = serializers.IntegerField(help_text="from 1, without gaps")
+    id = serializers.UUIDField()
+    title = serializers.CharField()
+    path = serializers.CharField()
+    score = serializers.FloatField(help_text="relevance_score")
+    phase = serializers.ChoiceField(_PHASES)
+    why = serializers.CharField()
+    passages = PlaceSerializer(many=True, help_text="what of the page is in the context")
+
+
 class SearchSerializer(serializers.Serializer[Any]):
-    """The pages that fit, best first."""
+    """The pages that fit, best first, and what of them fits into the window of the model that reads it."""
 
     result = HitSerializer(many=True)
-    mode = serializers.CharField(help_text="lexical: by words alone")
-    degraded = serializers.DictField(allow_null=True, help_text="which way of finding failed, and why; null if none")
+    mode = serializers.ChoiceField(
+        ["hybrid", "lexical", "semantic"], help_text="by words and meaning, by words alone, by meaning alone"
+    )
+    degraded = serializers.DictField(
+        child=serializers.CharField(),
+        allow_null=True,
+        help_text="which way of finding (words, meaning) failed, and why; null if none. Switched off is no failure",
+    )
     data_version = serializers.IntegerField()
+    citations = CitationSerializer(many=True, required=False)
+    context = serializers.CharField(  # type: ignore[assignment]  # as above
+        required=False, help_text="of each page `[n] Title (path)` and the passages that matched"
+    )
+    tokens = serializers.IntegerField(required=False, help_text="of the context, about")
+    budget = serializers.IntegerField(required=False, help_text="tokens that the context may have")
 
 
 class NeighborhoodQuerySerializer(TitleQuerySerializer):
@@ -58,7 +116,7 @@ class NodeSerializer(serializers.Serializer[Any]):
 class EdgeSerializer(serializers.Serializer[Any]):
     """The tie of two pages."""
 
-    source = serializers.UUIDField()  # type: ignore[assignment]  # a field of a serializer may have any name
+    source = serializers.UUIDField()  # type: ignore[assignment]  # as above
     target = serializers.UUIDField()
     weight = serializers.FloatField()
     links = serializers.IntegerField()
@@ -126,6 +184,23 @@ class RescanSerializer(serializers.Serializer[Any]):
     running = serializers.BooleanField()
 
 
+class EmbeddingSerializer(serializers.Serializer[Any]):
+    """How far the vectors are that meaning is searched by."""
+
+    state = serializers.ChoiceField(
+        EMBEDDING_STATES,
+        help_text="off: by the settings; waiting: nobody makes vectors at this moment; failed: it is tried again",
+    )
+    model = serializers.CharField(help_text="whose vectors these are; empty before the first")
+    pages = serializers.IntegerField()
+    pages_done = serializers.IntegerField(help_text="all of what they say now has vectors")
+    lead_done = serializers.IntegerField(help_text="meaning finds them, by their beginning at least")
+    chunks = serializers.IntegerField(help_text="passages with a vector")
+    waiting = serializers.IntegerField(help_text="pages that lack vectors")
+    eta_seconds = serializers.IntegerField(allow_null=True, help_text="null: not known")
+    error = serializers.CharField(allow_null=True, help_text="why it stands still, for people")
+
+
 class StatusSerializer(serializers.Serializer[Any]):
     """The state of the index."""
 
@@ -141,6 +216,7 @@ class StatusSerializer(serializers.Serializer[Any]):
     waiting_jobs = serializers.IntegerField()
     scan_running = serializers.BooleanField()
     read_only = serializers.BooleanField()  # type: ignore[assignment]  # as above
+    embedding = EmbeddingSerializer()
     last_scan = serializers.DictField(help_text="figures of the last scan that changed something, or why it stopped")
     last_scan_at = serializers.DateTimeField(allow_null=True)
 

@@ -96,7 +96,7 @@ RETITLE_EXAMPLE: Final = OpenApiExample(
     "tell what would change", request_only=True, value={"title": "Alan Mathison Turing", "preview": True}
 )
 SEARCH_EXAMPLE: Final = OpenApiExample(
-    "one hit",
+    "a page that matches, and one that it links to",
     response_only=True,
     status_codes=["200"],
     value={
@@ -107,13 +107,50 @@ SEARCH_EXAMPLE: Final = OpenApiExample(
                 "type": "entity",
                 "relevance_score": 1.0,
                 "path": "wiki/entities/alan-turing.md",
-                "why": "title: turing",
+                "phase": "both",
+                "why": "matched words: founded, computer; similar passage",
                 "snippet": "Alan Turing founded computer science.",
-            }
+            },
+            {
+                "id": "0d2f4c1e-77a9-5b1c-8f0e-5b8f6e0c9d22",
+                "title": "Computability",
+                "type": "concept",
+                "relevance_score": 0.5,
+                "path": "wiki/concepts/computability.md",
+                "phase": "link",
+                "why": "linked from Alan Turing",
+                "snippet": "What a machine can compute.",
+            },
         ],
-        "mode": "lexical",
+        "mode": "hybrid",
         "degraded": None,
         "data_version": 12,
+        "citations": [
+            {
+                "n": 1,
+                "id": "6f1c7a52-3c1b-5d0e-9a55-0a6f8f6f3a11",
+                "title": "Alan Turing",
+                "path": "wiki/entities/alan-turing.md",
+                "score": 1.0,
+                "phase": "both",
+                "why": "matched words: founded, computer; similar passage",
+                "passages": [{"start": 0, "end": 37}],
+            },
+            {
+                "n": 2,
+                "id": "0d2f4c1e-77a9-5b1c-8f0e-5b8f6e0c9d22",
+                "title": "Computability",
+                "path": "wiki/concepts/computability.md",
+                "score": 0.5,
+                "phase": "link",
+                "why": "linked from Alan Turing",
+                "passages": [{"start": 0, "end": 27}],
+            },
+        ],
+        "context": "[1] Alan Turing (wiki/entities/alan-turing.md)\nAlan Turing founded computer science.\n\n"
+        "[2] Computability (wiki/concepts/computability.md)\nWhat a machine can compute.",
+        "tokens": 41,
+        "budget": 6553,
     },
 )
 STALE_EXAMPLE: Final = OpenApiExample(

@@ -18,7 +18,7 @@ from wiki.api.base import RestView
 from wiki.api.schema import errors
 from wiki.api.serializers import NothingSerializer
 from wiki.graph import neighborhood
-from wiki.search import search
+from wiki.search import retrieve
 
 MAX_K: Final = 50
 
@@ -33,18 +33,26 @@ class SearchView(RestView):
         examples=[schema.SEARCH_EXAMPLE],
     )
     def get(self, request: Request) -> Response:
-        """The pages that fit a query best, with the reason and the passage. Operators are words."""
+        """The pages that answer a query, best first, and the passages that matched as one text with citations.
+
+        Found by words and meaning, and over the links of what was found. Operators are words.
+        """
         given = params.query_params(request, serializers.SearchQuerySerializer)
-        answer = search(
+        answer = retrieve(
             given["q"],
-            k=max(1, min(given["k"], MAX_K)),
+            preset=given["preset"],
+            k=None if given["k"] is None else max(1, min(given["k"], MAX_K)),
+            depth=given["depth"],
+            context_window=given["context_window"],
             types=[given["type"]] if given["type"] else None,
             tag=given["tag"],
             path_prefix=given["prefix"],
             lang=given["lang"],
+            updated_since=given["updated_since"],
+            with_context=given["context"],
         )
-        if answer.mode == "lexical" and answer.degraded:  # the only way of finding is the one that failed
-            raise SynapseError(ErrorCode.SEARCH_UNAVAILABLE, " ".join(answer.degraded.values()))
+        if answer.unavailable:
+            raise SynapseError(ErrorCode.SEARCH_UNAVAILABLE, " ".join((answer.degraded or {}).values()))
         return Response(answer.as_dict())
 
 

@@ -15,6 +15,7 @@ from wiki.models import Page, PageQuerySet, PageType, Tag
 from wiki.search.text import clean
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LATEST = 2**63 - 1  # the last nanosecond that a column can hold, in 2262
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,8 @@ class Filters:
             pages = pages.filter(Q(lang__iexact=lang) | Q(lang__istartswith=lang + "-"))
         if self.updated_since is not None:
             since = self.updated_since - _EPOCH
-            pages = pages.filter(mtime_ns__gte=int(since.total_seconds() * 1e9))
+            nanoseconds = min(int(since.total_seconds() * 1e9), _LATEST)
+            pages = pages.filter(mtime_ns__gte=nanoseconds)
         return pages
 
     def sql(self) -> tuple[str, tuple[Any, ...]]:

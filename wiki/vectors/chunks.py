@@ -216,7 +216,8 @@ def _parts(body: str, block: _Block, max_words: int) -> Iterator[tuple[int, int,
         if words and (words + more > max_words or words + more / 2 > aim):
             yield start, start + len(body[start:at].rstrip()), words
             left -= words
-            start, words, aim = at, 0, left / -(-left // max_words)
+            # The pieces may come to more words than the block: "。a" is one word, and two where it is cut.
+            start, words, aim = at, 0, left / -(-left // max_words) if left > 0 else max_words
         words += more
     yield start, block.end, words
 

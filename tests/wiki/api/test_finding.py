@@ -11,7 +11,7 @@ from django.db import DatabaseError
 from tests.conftest import VaultFolder
 from tests.wiki.api.conftest import Rest, page, refused
 from wiki.models import Page, VaultState
-from wiki.search import SearchAnswer
+from wiki.search import Retrieval
 from wiki.sync import scan
 
 
@@ -59,9 +59,37 @@ def test_queries_that_are_refused(rita: Rest) -> None:
 
 
 def test_a_search_that_can_not_be_made_is_no_empty_answer(rita: Rest, monkeypatch: pytest.MonkeyPatch) -> None:
-    failed = SearchAnswer([], "lexical", {"words": "Make the index anew."}, 1)
-    monkeypatch.setattr("wiki.api.views.search", lambda *_, **__: failed)
+    failed = Retrieval([], "lexical", {"words": "Make the index anew."}, 1)
+    monkeypatch.setattr("wiki.api.views.retrieve", lambda *_, **__: failed)
     assert "anew" in refused(rita.get("/search?q=a"), 503, "search_unavailable")["error"]
+
+
+def test_a_search_that_one_half_of_is_left_says_which(rita: Rest, monkeypatch: pytest.MonkeyPatch) -> None:
+    for mode, part in (("semantic", "words"), ("lexical", "meaning")):
+        half = Retrieval([], mode, {part: "It failed."}, 1)
+        monkeypatch.setattr("wiki.api.views.retrieve", lambda *_, half=half, **__: half)
+        answer = rita.get("/search?q=a")
+        assert (answer.status_code, answer.json()["degraded"]) == (200, {part: "It failed."})
+
+
+def test_the_context_and_its_citations(rita: Rest, turing: Page) -> None:
+    page("Enigma", "Broken by [[Alan Turing]] at last.\n")
+    answer = rita.get("/search?q=broken at last").json()
+    assert [hit["phase"] for hit in answer["result"]] == ["words", "link"]
+    assert answer["result"][1]["why"] == "linked from Enigma"
+    assert answer["context"].startswith("[1] Enigma (wiki/concepts/enigma.md)\nBroken by")
+    assert f"\n\n[2] Alan Turing ({turing.path})\n" in answer["context"]
+    assert [citation["n"] for citation in answer["citations"]] == [1, 2]
+    assert answer["tokens"] <= answer["budget"] == 6553
+    assert rita.get("/search?q=broken&context_window=1").json()["budget"] == 819
+    assert rita.get("/search?q=broken&context_window=999999999").json()["budget"] == 200_000
+    assert len(rita.get("/search?q=broken&preset=fast").json()["result"]) == 1
+    assert len(rita.get("/search?q=broken&depth=-4").json()["result"]) == 1
+    assert len(rita.get("/search?q=broken&depth=7&k=1").json()["result"]) == 1
+    assert "context" not in rita.get("/search?q=broken&context=false").json()
+    assert rita.get("/search?q=broken&updated_since=2999-01-01T00:00:00Z").json()["result"] == []
+    for wrong in ("preset=slow", "context=perhaps", "context_window=much", "depth=x", "updated_since=soon"):
+        assert rita.get(f"/search?q=broken&{wrong}").status_code in (400, 422)
 
 
 def test_the_neighbourhood_shows_the_links(rita: Rest, turing: Page) -> None:

@@ -150,3 +150,10 @@ def test_patterns_do_not_go_back() -> None:
     """A long run that almost ends a sentence is looked at once."""
     body = ". " + "!" * 30_000 + '"' * 30_000 + "x"
     assert re.sub(r"\s", "", "".join(passage.text for passage in cut("T", body))) == re.sub(r"\s", "", body)
+
+
+def test_a_text_whose_pieces_have_more_words_than_the_whole_is_cut() -> None:
+    body = "ab cd. 知識管理系統。" * 2 + "ab cd. " * 96
+    passages = cut("T", body)
+    assert all(passage.words <= 200 for passage in passages)
+    assert "".join("".join(passage.text.split()) for passage in passages) == "".join(body.split())

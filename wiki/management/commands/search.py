@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 from django.core.management.base import CommandParser
 from django.utils.dateparse import parse_date, parse_datetime
@@ -12,21 +12,21 @@ from vault.errors import ErrorCode, SynapseError
 from wiki.management.base import SynapseCommand
 from wiki.models import PageType
 from wiki.search import SearchAnswer, search
+from wiki.search.answer import HYBRID, LEXICAL, SEMANTIC
 from wiki.search.rebuild import rebuild_words
+
+#: What the modes of an answer are called for people.
+SEARCHED_BY: Final = {HYBRID: "words and meaning", LEXICAL: "words alone", SEMANTIC: "meaning alone"}
 
 
 class Command(SynapseCommand):
-    help = "Find pages by their words. Every word counts as a word: there is no query syntax."
+    help = "Find pages by words and meaning. Every word counts as a word: there is no query syntax."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("query", nargs="*", help="what to look for")
         parser.add_argument("-k", type=int, default=8, help="how many pages at most, 1 to 100 (default: 8)")
-        parser.add_argument("--type", action="append", choices=PageType.values, help="only this type; may be repeated")
-        parser.add_argument("--tag", default="", help="only pages with this tag or one nested in it")
-        parser.add_argument("--path", default="", help="only pages whose path begins so, e.g. wiki/concepts/")
-        parser.add_argument("--lang", default="", help="only pages in this language, e.g. it")
-        parser.add_argument("--since", default="", help="only pages changed since this date or time (UTC)")
-        parser.add_argument("--prefix", action="store_true", help="the last word is the beginning of one")
+        add_filters(parser)
+        parser.add_argument("--prefix", action="store_true", help="the last word is the beginning of one: words alone")
         parser.add_argument("--rebuild", action="store_true", help="make the words index anew from the files, first")
         parser.add_argument("--json", action="store_true", help="print one JSON document")
 
@@ -44,12 +44,8 @@ class Command(SynapseCommand):
         answer = search(
             query,
             k=options["k"],
-            types=options["type"],
-            tag=options["tag"],
-            path_prefix=options["path"],
-            lang=options["lang"],
-            updated_since=moment(options["since"]),
             prefix=options["prefix"],
+            **filters(options),
         )
         if options["json"]:
             self.print_json(answer.as_dict())
@@ -68,6 +64,8 @@ class Command(SynapseCommand):
             self.stderr.write(" ".join(answer.degraded.values()))
         elif not answer.hits:
             self.stdout.write("No page has any of these words.")
+        else:
+            self.stdout.write(f"Searched by {SEARCHED_BY[answer.mode]}.")
         width = min(50, max((len(hit.page.title) for hit in answer.hits), default=0))
         for number, hit in enumerate(answer.hits, 1):
             title, path = printable(hit.page.title), printable(hit.page.path)
@@ -75,6 +73,26 @@ class Command(SynapseCommand):
             self.stdout.write(f"           {hit.why}")
             if hit.snippet:
                 self.stdout.write(f"           {hit.snippet}")
+
+
+def add_filters(parser: CommandParser) -> None:
+    """The options that say among which pages to look."""
+    parser.add_argument("--type", action="append", choices=PageType.values, help="only this type; may be repeated")
+    parser.add_argument("--tag", default="", help="only pages with this tag or one nested in it")
+    parser.add_argument("--path", default="", help="only pages whose path begins so, e.g. wiki/concepts/")
+    parser.add_argument("--lang", default="", help="only pages in this language, e.g. it")
+    parser.add_argument("--since", default="", help="only pages changed since this date or time (UTC)")
+
+
+def filters(options: dict[str, Any]) -> dict[str, Any]:
+    """Those options as the arguments of a search."""
+    return {
+        "types": options["type"],
+        "tag": options["tag"],
+        "path_prefix": options["path"],
+        "lang": options["lang"],
+        "updated_since": moment(options["since"]),
+    }
 
 
 def printable(text: str) -> str:
