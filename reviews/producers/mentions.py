@@ -32,7 +32,6 @@ _CAPITAL_NOUNS: Final = frozenset({"de", "lb"})
 _ALIASES: Final = "SELECT page_id, name FROM {alias} WHERE name <> ''"
 _OF_PAGES: Final = " AND page_id IN {items}"
 _LEADING: Final = "SELECT source_id, target_id FROM {link} WHERE target_id IS NOT NULL AND source_id IN {items}"
-
 _LINKED_TEXTS: Final = "SELECT name_key, text_key, alias FROM {link} WHERE source_id IN {items}"
 
 
@@ -133,7 +132,7 @@ class _Text:
     @cached_property
     def grams(self) -> set[str]:
         """Each two of its words beside each other, and those that may be a name alone: by capital, digit or script."""
-        alone = " ".join(word for word in self.text.split() if not word.islower())
+        alone = " ".join(word for word in self.text.split() if not (word.isalpha() and word.islower()))
         return {*map(" ".join, pairwise(self.sequence)), *text_words(alone)}
 
     @cached_property

@@ -29,6 +29,7 @@ NAMES = [
     "alan turing",
     "Obsidian",
     "GPT-4",
+    "i18n",
     "Out of Control",
     "知识管理",
     "Notes",
