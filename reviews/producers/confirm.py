@@ -61,11 +61,10 @@ class ConflictCopy:
         for chunk in chunks(changed.files):
             files = File.objects.filter(pk__in=chunk, kind=FileKind.CONFLICT).order_by()
             found.update(map(source_key, files.values_list("path", flat=True)))
-        pages: set[str] = set()
-        for chunk in chunks(changed.pages):
-            pages.update(Page.objects.filter(pk__in=chunk).order_by().values_list("path_key", flat=True))
-        if pages:
-            found.update(target for target, file in _copies().items() if _original_key(file.path) in pages)
+        originals = {target: _original_key(file.path) for target, file in _copies().items()}
+        pages = {page.pk for alike in _pages_by_key(originals.values()).values() for page in alike}
+        if not pages.isdisjoint(changed.pages):
+            found.update(originals)
         return found
 
     def find(self, targets: Collection[str] | None) -> Iterator[Finding]:

@@ -21,10 +21,15 @@ from vault.root import Vault, WalkEntry
 from vault.slugs import slugify
 from wiki.changes import Changed
 from wiki.models import Link, LinkKind, LinkState, Page
-from wiki.rows import chunks
+from wiki.rows import all_rows, chunks, select
 
 # A Markdown link is a path: a page made for it would have another one.
 _KINDS: Final = (LinkKind.WIKILINK, LinkKind.EMBED, LinkKind.PROPERTY)
+_ASKING: Final = (
+    "SELECT page.path, link.kind, link.text, link.alias FROM {link} link JOIN {page} page ON page.id = link.source_id "
+    "AND page.deleted_at IS NULL AND NOT page.reserved "
+    "WHERE link.source_id IN {items} AND link.state = 'broken' AND link.kind <> 'markdown'"
+)
 
 
 class _Broken(NamedTuple):
@@ -37,12 +42,6 @@ class _Broken(NamedTuple):
     text: str
     alias: str | None
     name_key: str
-
-    def asks(self) -> Asked | None:
-        """What page it asks for."""
-        if is_template(self.path):
-            return None
-        return asked_for(self.text, self.alias, self.path, embed=self.kind == LinkKind.EMBED)
 
 
 @dataclass(slots=True)
@@ -62,6 +61,8 @@ class _Missing:
     @property
     def title(self) -> str:
         """The name most often used; one that is only a slug where there is no other."""
+        if len(self.names) == 1:
+            return next(iter(self.names))
         return min(self.names, key=lambda name: (slugify(name) == name, -self.names[name], name))
 
     @property
@@ -79,17 +80,14 @@ class MissingPage:
 
     def targets(self, changed: Changed) -> set[str]:
         """What the pages that changed ask for."""
-        found: set[str] = set()
-        for chunk in chunks(changed.pages):
-            asked = (link.asks() for link in _broken(source__in=chunk))
-            found.update(one.question for one in asked if one is not None)
-        return found
+        asked = (_asked(*row) for row in select(_ASKING, changed.pages))
+        return {one.question for one in asked if one is not None}
 
     def find(self, targets: Collection[str] | None) -> Iterator[Finding]:
         """A finding a name; the pages that ask for it are those of its broken links."""
         missing: dict[str, _Missing] = {}
         for link in _broken() if targets is None else _broken_named(targets):
-            asked = link.asks()
+            asked = _asked(link.path, link.kind, link.text, link.alias)
             if asked is not None and (targets is None or asked.question in targets):
                 missing.setdefault(asked.question, _Missing()).add(link, asked)
         for question in _answered_elsewhere(missing):
@@ -123,6 +121,11 @@ class MissingPage:
         )
 
 
+def _asked(path: str, kind: str, text: str, alias: str | None) -> Asked | None:
+    """What page a broken link of the page at ``path`` asks for; a template asks for none."""
+    return None if is_template(path) else asked_for(text, alias, path, embed=kind == LinkKind.EMBED)
+
+
 def _broken(**conditions: object) -> Iterator[_Broken]:
     """Broken links of listed pages that ask for something by name."""
     links = Link.objects.filter(
@@ -134,11 +137,11 @@ def _broken(**conditions: object) -> Iterator[_Broken]:
 
 
 def _broken_named(targets: Collection[str]) -> Iterator[_Broken]:
-    """Broken links that may ask for one of these: by the names of all that are broken, which are few columns."""
+    """Broken links that may ask for one of these. The names of all that are broken lie together in an index."""
     wanted = {target.rpartition("/")[2] for target in targets}
     slugs = {slugify(name) for name in wanted}
-    names = Link.objects.filter(state=LinkState.BROKEN).order_by().values_list("name_key", flat=True).distinct()
-    for chunk in chunks(name for name in names if name in slugs or folded(name) in wanted):
+    names = {name for (name,) in all_rows("SELECT name_key FROM {link} WHERE state = 'broken'")}
+    for chunk in chunks(sorted(name for name in names if name in slugs or folded(name) in wanted)):
         yield from _broken(name_key__in=chunk)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
+
+from django.db.models import QuerySet
 
 from reviews.models import CitedSource, ItemType, ReviewItem, Status
 from reviews.services.findings import Finding, evidence_hash
@@ -60,20 +62,25 @@ class SourceChanged:
         return _targets(changed)
 
     def find(self, targets: Collection[str] | None) -> Iterator[Finding]:
-        """A finding a source."""
-        for source in _cited(targets):
+        """A finding a source, of those whose change has been noticed."""
+        rows = _rows(targets, noticed=True)
+        for source in _cited(_by_key(sources_at(rows.keys())), rows):
             outdated = source.outdated
             if outdated and source.row is not None:
                 yield self._finding(source.file, source.row.content_hash, outdated)
 
     def settle(self, targets: Collection[str] | None) -> None:
         """Notice what sources are and were, and which pages have followed."""
-        rows = _rows(targets)
+        files, rows = _by_key(_there() if targets is None else sources_at(targets)), _rows(targets)
         self._take_over_decisions(rows.values())
-        cited = {source_key(source.file.path): source for source in _cited(targets, rows)}
-        for source in cited.values():
-            _settle(source)
-        self._forget(rows.keys() - cited.keys())
+        # Nearly always a source is as it was, and that is told without asking who cites it.
+        doubtful = {key: file for key, file in files.items() if not _is_as_it_was(file, rows.get(key))}
+        cited = {source_key(source.file.path): source for source in _cited(doubtful, rows)}
+        settled = [row for source in cited.values() if (row := _settled(source)) is not None]
+        CitedSource.objects.bulk_create([row for row in settled if row.pk is None], batch_size=200)
+        known = [row for row in settled if row.pk is not None]
+        CitedSource.objects.bulk_update(known, ["content_hash", "noticed_hash", "waiting"], batch_size=200)
+        self._forget((rows.keys() - files.keys()) | ((rows.keys() & doubtful.keys()) - cited.keys()))
 
     def _finding(self, file: File, before: str, outdated: list[Page]) -> Finding:
         return Finding(
@@ -109,43 +116,53 @@ class SourceChanged:
             CitedSource.objects.filter(path__in=chunk).delete()
 
 
+def _is_as_it_was(file: File, row: CitedSource | None) -> bool:
+    """Whether there is nothing to settle."""
+    return row is not None and not row.noticed_hash and row.content_hash == file.content_hash
+
+
 def _evidence(row: CitedSource) -> str:
     finding = Finding(item_type="", rule="", target="", title="", evidence=[f"{row.content_hash} {row.noticed_hash}"])
     return evidence_hash(finding)
 
 
-def _settle(source: _Source) -> None:
-    """Bring what is remembered of one source up to date."""
-    now, row = source.file.content_hash, source.row
+def _settled(source: _Source) -> CitedSource | None:
+    """What is to be remembered of a source from now on, not saved; None where it is remembered already."""
+    now, row, outdated = source.file.content_hash, source.row, source.outdated
     if row is None:
-        CitedSource.objects.create(path=source_key(source.file.path), content_hash=now)
-        return
+        return CitedSource(path=source_key(source.file.path), content_hash=now)
     was = (row.content_hash, row.noticed_hash, row.waiting)
-    outdated = source.outdated
     if outdated:
         row.noticed_hash = now
         row.waiting = {str(page.uid): page.content_hash for page in outdated}
     else:
         row.content_hash, row.noticed_hash, row.waiting = now, "", {}
-    if was != (row.content_hash, row.noticed_hash, row.waiting):
-        row.save()
+    return row if was != (row.content_hash, row.noticed_hash, row.waiting) else None
 
 
-def _rows(targets: Collection[str] | None) -> dict[str, CitedSource]:
+def _rows(targets: Collection[str] | None, *, noticed: bool = False) -> dict[str, CitedSource]:
     rows = CitedSource.objects.order_by()
+    if noticed:
+        rows = rows.exclude(noticed_hash="")
     parts = [rows] if targets is None else [rows.filter(path__in=chunk) for chunk in chunks(targets)]
     return {row.path: row for part in parts for row in part}
 
 
-def _cited(targets: Collection[str] | None, rows: dict[str, CitedSource] | None = None) -> Iterator[_Source]:
-    """The sources among the targets that are there, can be read, and are cited; by path."""
-    citing = pages_by_source(targets)
-    rows = _rows(targets) if rows is None else rows
+def _there() -> QuerySet[File]:
+    return File.objects.filter(kind=FileKind.SOURCE, deleted_at__isnull=True)
+
+
+def _by_key(files: Iterable[File]) -> dict[str, File]:
+    return {source_key(file.path): file for file in files}
+
+
+def _cited(files: Mapping[str, File], rows: Mapping[str, CitedSource]) -> Iterator[_Source]:
+    """Those of the sources, by key, that can be read and are cited, with what is remembered of them; by key."""
+    citing = pages_by_source(files.keys()) if files else {}
     pages = _pages(page for numbers in citing.values() for page in numbers)
-    for file in sources_at(citing.keys()):
-        if file.content_hash:
-            target = source_key(file.path)
-            yield _Source(file, _by_path(citing[target], pages), rows.get(target))
+    for target in sorted(citing.keys() & files.keys()):
+        if files[target].content_hash:
+            yield _Source(files[target], _by_path(citing[target], pages), rows.get(target))
 
 
 class SourceGone:
@@ -195,7 +212,7 @@ def _same_bytes(files: Iterable[File]) -> dict[str, str]:
     """Where sources that are gone may have been moved to: paths of sources with the same bytes, by hash."""
     found: dict[str, str] = {}
     for chunk in chunks({file.content_hash for file in files} - {""}):
-        alike = File.objects.filter(kind=FileKind.SOURCE, deleted_at__isnull=True, content_hash__in=chunk)
+        alike = _there().filter(content_hash__in=chunk)
         found.update(alike.order_by("-path").values_list("content_hash", "path"))
     return found
 

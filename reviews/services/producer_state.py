@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.db.models import Q
 from django.utils import timezone
 
 from reviews.models import ProducerState
@@ -25,17 +24,17 @@ def owing(rules: frozenset[str] | set[str]) -> set[str]:
 
 def note_pass(*, rule: str, full: bool, held_back: int) -> None:
     """Keep that a rule has been through all questions (``full``) or through some, and how much it held back."""
+    if not full and not held_back:
+        return
     state, _ = ProducerState.objects.get_or_create(rule=rule)
     if full:
         state.held_back, state.last_full_at = held_back, timezone.now()
-    elif held_back:
-        state.held_back += held_back
     else:
-        return
+        state.held_back += held_back
     state.save(update_fields=["held_back", "last_full_at"])
 
 
 def note_failure(*, rule: str) -> None:
     """Keep that a rule has missed changes: it owes a look at everything."""
     ProducerState.objects.get_or_create(rule=rule)
-    ProducerState.objects.filter(Q(rule=rule)).update(last_full_at=None)
+    ProducerState.objects.filter(rule=rule).update(last_full_at=None)

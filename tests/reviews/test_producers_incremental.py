@@ -154,7 +154,7 @@ def test_what_changed_comes_to_the_same_as_everything(vault_folder: VaultFolder,
         run_everything()
         assert questions() == kept
         rules |= {rule for rule, *_ in kept}
-    assert rules >= {"missing-page", "source-changed"}
+    assert len(rules) > 4
     events = ReviewEvent.objects.count()
     run_everything()
     assert sweep() == 0

@@ -245,19 +245,21 @@ def test_it_comes_grows_and_goes(vault_folder: VaultFolder) -> None:
     run()
     assert titles() == []
     assert len(titles("auto_resolved")) == 2
-    assert set(ReviewItem.objects.values_list("reviewed_via", "reviewed_by")) == {("sweep", "synapse")}
+    assert set(ReviewItem.objects.filter(rule="missing-page").values_list("reviewed_via", "reviewed_by")) == {
+        ("sweep", "synapse")
+    }
 
 
 def test_dismissed_stays_dismissed(vault_folder: VaultFolder) -> None:
     vault_folder.write("wiki/a.md", "[[Ada]]")
     scan()
     run()
-    resolve(item_id=ReviewItem.objects.get().pk, action="dismiss", author=ALICE)
+    resolve(item_id=ReviewItem.objects.get(rule="missing-page").pk, action="dismiss", author=ALICE)
     vault_folder.write("wiki/b.md", "[[Ada]]")
     scan()
     run()
     run_everything()
-    assert ReviewItem.objects.count() == 1
+    assert ReviewItem.objects.filter(rule="missing-page").count() == 1
 
 
 def test_skipped_comes_back_when_others_ask(vault_folder: VaultFolder) -> None:
@@ -265,7 +267,7 @@ def test_skipped_comes_back_when_others_ask(vault_folder: VaultFolder) -> None:
     vault_folder.write("wiki/b.md", "[[Ada]]")
     scan()
     run()
-    resolve(item_id=ReviewItem.objects.get().pk, action="skip", author=ALICE)
+    resolve(item_id=ReviewItem.objects.get(rule="missing-page").pk, action="skip", author=ALICE)
     run_everything()
     assert titles() == []
     vault_folder.write("wiki/b.md", "no more")

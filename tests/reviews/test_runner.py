@@ -244,7 +244,7 @@ def test_one_that_failed_looks_at_everything_after_the_next_scan(told: Told) -> 
 def test_a_run_that_dies_is_repeated(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
     """Changes are forgotten last, whatever the process was doing."""
     told.true = told.concerns = {"a"}
-    for place in ("file", "_close_untrue", "close"):
+    for place in ("file", "_close_untrue", "_close_answered"):
         change()
         with monkeypatch.context() as patched:
 

@@ -39,6 +39,14 @@ class Migration(migrations.Migration):
                 'ordering': ['id'],
             },
         ),
+        migrations.RemoveIndex(
+            model_name='link',
+            name='link_open',
+        ),
+        migrations.AddIndex(
+            model_name='link',
+            index=models.Index(condition=models.Q(('state', 'pending'), ('state', 'broken'), _connector='OR'), fields=['state', 'name_key'], name='link_open'),
+        ),
         migrations.AddIndex(
             model_name='file',
             index=models.Index(condition=models.Q(('kind', 'conflict')), fields=['kind'], name='file_conflict'),

@@ -217,7 +217,10 @@ class Link(models.Model):
     class Meta:
         ordering = ["source_id", "order"]
         indexes = [
-            models.Index(fields=["state"], condition=Q(state="pending") | Q(state="broken"), name="link_open"),
+            # With the name, so that all names that are asked for in vain are read from the index alone.
+            models.Index(
+                fields=["state", "name_key"], condition=Q(state="pending") | Q(state="broken"), name="link_open"
+            ),
             models.Index(fields=["source", "order"], name="link_source_order"),
             models.Index(fields=["name_key"], name="link_name_key"),
             # Where the two keys are the same the index of the other one serves both: a third less to write for a link.

@@ -8,18 +8,28 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
+from typing import Final
 
 from django.db.models import Q, QuerySet
 
 from vault.links import RESOLVED, Targets, path_key, resolve
 from vault.paths import SOURCES
 from wiki.models import Citation, File, FileKind, Link, LinkKind, LinkState, Page, PageQuerySet
-from wiki.rows import chunks
+from wiki.rows import chunks, select
 from wiki.sync.values import key, source_key
 
 __all__ = ["cited_by", "pages_by_source", "pages_citing", "pages_missing", "source_key", "sources_at"]
 
-_LISTED = Q(source__deleted_at__isnull=True, source__reserved=False)
+# Built by hand, for it is asked after each write.
+_CITED: Final = (
+    "SELECT key FROM {citation} WHERE page_id IN {items} "
+    "UNION SELECT target_path FROM {link} WHERE source_id IN {items} AND target_id IS NULL "
+    "AND target_path LIKE 'raw/sources/%%' "
+    "UNION SELECT file.path FROM {link} link JOIN {file} file ON file.name_key = link.name_key "
+    "AND file.kind = 'source' AND file.deleted_at IS NOT NULL "
+    "WHERE link.source_id IN {items} AND link.state = 'broken'"
+)
+_LISTED: Final = Q(source__deleted_at__isnull=True, source__reserved=False)
 
 
 def pages_citing(file: File) -> PageQuerySet:
@@ -53,17 +63,7 @@ def pages_by_source(sources: Collection[str] | None = None) -> dict[str, set[int
 
 def cited_by(pages: Iterable[int]) -> set[str]:
     """The keys of the sources that these pages name or link to, and of those that their broken links once led to."""
-    found: set[str] = set()
-    for chunk in chunks(pages):
-        found.update(Citation.objects.filter(page__in=chunk).values_list("key", flat=True))
-        links = Link.objects.filter(source__in=chunk).order_by()
-        led = links.filter(target__isnull=True, target_path__startswith=f"{SOURCES}/")
-        found.update(source_key(path or "") for path in led.values_list("target_path", flat=True))
-        broken = set(links.filter(state=LinkState.BROKEN).values_list("name_key", flat=True))
-        for names in chunks(broken):
-            gone = _sources(deleted_at__isnull=False, name_key__in=names)
-            found.update(map(source_key, gone.values_list("path", flat=True)))
-    return found
+    return {source_key(path) for (path,) in select(_CITED, pages) if path}
 
 
 def pages_missing(files: Collection[File]) -> dict[str, set[int]]:
