@@ -74,7 +74,7 @@ SEARCH_WIKI_OUT: Final = gives(
             },
             ["id", "relevance_score"],
         ),
-        "mode": {"type": "string", "description": "hybrid, lexical or semantic"},
+        "mode": {"type": "string"},
         "degraded": {"type": ["object", "null"], "description": "null, or which kind of search failed, and why"},
         "data_version": {"type": "integer"},
     },
