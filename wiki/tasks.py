@@ -66,22 +66,6 @@ def embed_pages() -> None:
 
 
 @shared_task(**SAFELY)
-def upsert_vectors() -> None:
-    """Bring the store of vectors to what the database holds, where it is a store of its own."""
-    from wiki.embedding import reconcile
-
-    reconcile.run()
-
-
-@shared_task(**SAFELY)
-def layout() -> None:
-    """Work out the communities and places of the map, if the graph has changed since."""
-    from wiki.graph import layout as map_layout
-
-    map_layout.run_job({})
-
-
-@shared_task(**SAFELY)
 def purge() -> None:
     """Forget jobs and kept answers that are old enough."""
     jobs.forget_finished()

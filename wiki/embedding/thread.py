@@ -10,12 +10,13 @@ from typing import Any, Final
 
 from django.db import DatabaseError, close_old_connections, connection
 
-from vault.current import current_vault
 from vault.errors import ErrorCode, SynapseError
+from wiki.broker import has_broker
 from wiki.embedding import waiting
 from wiki.embedding.pipeline import Outcome, embed_some
 from wiki.embedding.progress import LOCK, Stopwatch
 from wiki.embedding.state import is_paused, note_problem
+from wiki.exclusive import try_exclusive
 from wiki.signals import page_written, rescan_finished
 from wiki.vectors.embedders import batch_size, current_embedder, embedder_problem, embeddings_wanted
 from wiki.vectors.stores import remote_store
@@ -36,6 +37,8 @@ UNEXPECTED: Final = "The embedder failed in a way that was not foreseen; it is t
 class EmbedThread(threading.Thread):
     """Embeds what waits until ``stop`` is set; idle while it is paused or another process does it.
 
+    Where a broker is named Celery's workers embed, by :meth:`look`, and the thread ends at once.
+
     A server takes the work at once. A process that serves one agent (``stand_in``) leaves it to a server for a while.
     """
 
@@ -49,7 +52,7 @@ class EmbedThread(threading.Thread):
 
     def run(self) -> None:
         """Wake for news of this process, every POLL_SECONDS for that of others, later after a failure."""
-        if not embeddings_wanted():
+        if not embeddings_wanted() or has_broker():
             return
         _stand_back()
         for signal in (page_written, rescan_finished):
@@ -80,7 +83,7 @@ class EmbedThread(threading.Thread):
             if is_paused() or not waiting.anything_waits():
                 self._done()
                 return
-            with current_vault().try_lock(LOCK) as ours:
+            with try_exclusive(LOCK) as ours:
                 if ours:
                     self._work()
         except (SynapseError, DatabaseError) as error:
