@@ -94,7 +94,7 @@ def retrieve(
     analysed = analyse(query, lang=lang or "", prefix=prefix)
     filters = Filters(types or (), tag or "", path_prefix or "", lang or "", updated_since)
     version = data_version()
-    candidates = _candidates(analysed, filters, with_meaning=not prefix)
+    candidates = _candidates(analysed, filters, with_meaning=not prefix, alone=LIST if depth else k)
     found = _with_linked(candidates.found, k, depth, filters)
     show = shown(analysed, found, candidates.near, whole=with_context)
     context = assemble(analysed, show.hits, show.bodies, show.near, context_window) if with_context else None
@@ -134,10 +134,13 @@ def search(
     )
 
 
-def _candidates(query: WordsQuery, filters: Filters, *, with_meaning: bool) -> _Candidates:
-    """Words and meaning, each a ranked list, fused. A page whose very name was asked for is first in both."""
+def _candidates(query: WordsQuery, filters: Filters, *, with_meaning: bool, alone: int) -> _Candidates:
+    """Words and meaning, each a ranked list, fused. A page whose very name was asked for is first in both.
+
+    ``alone``: how many pages are asked for where words are all there is; fewer can be had for less.
+    """
     meaning = by_meaning(query.text, filters, LIST) if query and with_meaning else NOT_ASKED
-    words = _by_words(query, filters)
+    words = _by_words(query, filters, alone if meaning.candidates is None else LIST)
     degraded = {}
     if words is None:
         degraded["words"] = BROKEN_WORDS
@@ -152,11 +155,11 @@ def _candidates(query: WordsQuery, filters: Filters, *, with_meaning: bool) -> _
     return _Candidates(ranked, meaning.passages, mode, degraded or None)
 
 
-def _by_words(query: WordsQuery, filters: Filters) -> list[Candidate] | None:
+def _by_words(query: WordsQuery, filters: Filters, limit: int) -> list[Candidate] | None:
     """The words list; None if the index is broken."""
     try:
         with savepoint():
-            return word_candidates(query, filters, LIST)
+            return word_candidates(query, filters, limit)
     except DatabaseError as error:
         if was_cancelled(error):
             raise
