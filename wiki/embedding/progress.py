@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from django.db.models import Count, F, Q, Sum
 
-from vault.current import current_vault
 from wiki.embedding.waiting import waiting_pages
+from wiki.exclusive import try_exclusive
 from wiki.models import Chunk, Page
 from wiki.vectors.embedders import embeddings_wanted
 from wiki.vectors.rows import embedding_state
@@ -112,7 +112,7 @@ def _state(waiting: int, *, paused: bool, error: str) -> str:
         return "paused"
     if error:
         return "failed"
-    with current_vault().try_lock(LOCK) as free:
+    with try_exclusive(LOCK) as free:
         return "waiting" if free else "running"
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from vault.current import current_vault
 from vault.errors import ErrorCode, SynapseError
 from wiki.embedding.pipeline import Outcome, embed_some
 from wiki.embedding.progress import LOCK, Stopwatch
 from wiki.embedding.state import is_paused, note_problem
 from wiki.embedding.waiting import waiting_pages
+from wiki.exclusive import try_exclusive
 from wiki.vectors.embedders import Embedder, batch_size, current_embedder, embedder_problem
 from wiki.vectors.rows import forget_all
 from wiki.vectors.stores import remote_store
@@ -25,11 +25,11 @@ def embed_all(*, told: Callable[[], None] | None = None) -> Outcome:
     if is_paused():
         raise SynapseError(ErrorCode.CONFLICT, "Embedding is paused. `manage.py embedding resume` lets it go on.")
     total = Outcome()
-    with current_vault().try_lock(LOCK) as ours:
+    with try_exclusive(LOCK) as ours:
         if not ours:
             raise SynapseError(
                 ErrorCode.CONFLICT,
-                "Another process of this machine embeds what waits, such as `make serve`; "
+                "Another process embeds what waits, such as `make serve`; "
                 "`manage.py embedding status` shows how far it is.",
             )
         while not is_paused():

@@ -268,6 +268,10 @@ def _write_page_rows(rows: list[_Row]) -> None:
         (*PAGE_FIELDS, "indexed_at", "deleted_at"),
         [(*row.values, now, None, row.pk) for row in rows if row.old],
     )
+    # What is embedded of a page begins with its title, which a move may change where its text stays the same.
+    retitled = [row.pk for row in rows if row.old and row.old.title != row.values[_TITLE]]
+    for chunk in chunks(retitled):
+        Page.objects.filter(pk__in=chunk).update(vectors_hash="")
     insert(
         Page,
         ("id", "uid", *PAGE_FIELDS, "graph_dirty", "indexed_at", "deleted_at"),

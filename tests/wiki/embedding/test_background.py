@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
-from collections.abc import Callable
 from io import StringIO
 from typing import Any
 
@@ -23,7 +21,8 @@ from wiki.embedding.progress import LOCK, pace, progress
 from wiki.embedding.state import is_paused, note_problem, pause, resume
 from wiki.embedding.thread import BACK_OFF, UNEXPECTED, EmbedThread
 from wiki.models import Chunk, EmbeddingState, Page
-from wiki.signals import page_written
+from wiki.signals import page_written, rescan_finished
+from wiki.sync import scan
 from wiki.vectors.embedders import forget_embedder
 
 __all__ = ["hashed"]
@@ -70,6 +69,7 @@ def test_nothing_is_done_while_another_does_it(hashed: Hashed, thread: EmbedThre
     assert progress()["state"] == "running" and not hashed.passages
     with pytest.raises(CommandError, match="Another process"):
         call_command("embedding", "run")
+    assert said("reembed").endswith("running\n")
     release.set()
     other.join(20)
     thread.look()
@@ -166,25 +166,41 @@ def test_a_note_that_says_what_is_said_already_writes_nothing(django_assert_num_
         note_problem("")
 
 
-def eventually(true: Callable[[], bool]) -> bool:
-    end = time.monotonic() + 20
-    while time.monotonic() < end:
-        if true():
-            return True
-        time.sleep(0.01)
-    return False
-
-
-@pytest.mark.django_db(transaction=True)
-def test_the_thread_wakes_for_news_and_ends_when_told(hashed: Hashed, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_thread_wakes_for_news_and_ends_when_told(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.EMBEDDINGS_ENABLED = True
     monkeypatch.setattr(threads, "POLL_SECONDS", 60.0)
+    looks = threading.Semaphore(0)
+    monkeypatch.setattr(EmbedThread, "look", lambda self: looks.release())
     thread = EmbedThread(threading.Event())
     thread.start()
-    page = indexed("Bread")
-    page_written.send(sender=Page, page=page, action="write", created=True, author=None)
-    assert eventually(lambda: progress()["state"] == "done")
+    assert looks.acquire(timeout=20)
+    page_written.send(sender=Page, page=None, action="write", created=True, author=None)
+    assert looks.acquire(timeout=20)
+    rescan_finished.send(sender=None, report=None)
+    assert looks.acquire(timeout=20)
     thread.end(20)
-    assert not thread.is_alive()
+    assert not thread.is_alive() and not looks.acquire(blocking=False)
+
+
+def test_what_a_scan_finds_is_embedded_and_a_moved_page_under_its_new_title(
+    hashed: Hashed, thread: EmbedThread, vault_folder: VaultFolder
+) -> None:
+    vault_folder.write("wiki/Bread.md", "Baked of flour.\n")
+    vault_folder.write("wiki/Cheese.md", "---\ntitle: Cheese\n---\nMade of milk.\n")
+    vault_folder.write("raw/sources/not-a-page.md", "A source.\n")
+    scan()
+    thread.look()
+    assert sorted(hashed.passages) == ["Bread\nBaked of flour.", "Cheese\nMade of milk."]
+    hashed.passages.clear()
+    for name in ("Bread", "Cheese"):
+        (vault_folder.root / f"wiki/{name}.md").rename(vault_folder.root / f"wiki/New {name}.md")
+    scan()
+    thread.look()
+    assert hashed.passages == ["New Bread\nBaked of flour."]
+    (vault_folder.root / "wiki/New Bread.md").unlink()
+    scan(allow_deletions=True)
+    thread.look()
+    assert Chunk.objects.count() == 1 and progress()["state"] == "done"
 
 
 # --- commands ----------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ class Command(SynapseCommand):
     def run(self, **options: Any) -> None:
         """Forget, embed, and say how far it is."""
         begin_anew()
-        if not options["no_wait"]:
+        if not options["no_wait"] and progress()["state"] != "running":  # else a server has begun already
             embed_with_progress()
         figures = progress()
         if options["json"]:
