@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from django.db import DatabaseError
@@ -113,3 +113,9 @@ def _nearest(vector: Any, weights: Mapping[str, float] | None, allowed: Collecti
 
 
 _LISTED: Final = "SELECT id, path FROM {page} WHERE id IN {items} AND deleted_at IS NULL AND NOT reserved"
+_WAITING: Final = "SELECT id FROM {page} WHERE id IN {items} AND lead_hash <> content_hash"
+
+
+def not_embedded(pks: Iterable[int]) -> set[int]:
+    """Those of the pages that meaning can't have found as they are: no passage of theirs has its vector yet."""
+    return {pk for (pk,) in select(_WAITING, pks)}

@@ -23,7 +23,7 @@ from wiki.search.databases import savepoint, was_cancelled
 from wiki.search.filters import Filters
 from wiki.search.fusion import reciprocal_rank
 from wiki.search.links import MAX_DEPTH, Linked, linked_pages
-from wiki.search.meaning import NOT_ASKED, by_meaning
+from wiki.search.meaning import NOT_ASKED, by_meaning, not_embedded
 from wiki.search.query import WordsQuery, analyse
 from wiki.search.showing import Found, shown
 
@@ -135,7 +135,8 @@ def search(
 
 
 def _candidates(query: WordsQuery, filters: Filters, *, with_meaning: bool, alone: int) -> _Candidates:
-    """Words and meaning, each a ranked list, fused. A page whose very name was asked for is first in both.
+    """Words and meaning, each a ranked list, fused. A page whose very name was asked for is first in both; one that
+    waits for its vectors is scored by words alone, so that it has its place from the moment it is written.
 
     ``alone``: how many pages are asked for where words are all there is; fewer can be had for less.
     """
@@ -149,7 +150,8 @@ def _candidates(query: WordsQuery, filters: Filters, *, with_meaning: bool, alon
     named = [candidate for candidate in words or () if candidate.named]
     near = None if meaning.candidates is None else [*named, *meaning.candidates]
     mode = LEXICAL if near is None else SEMANTIC if words is None else HYBRID
-    found = _fused([ranked for ranked in (words, near) if ranked is not None])
+    waiting = not_embedded(candidate.pk for candidate in words) if words and near is not None else ()
+    found = _fused([ranked for ranked in (words, near) if ranked is not None], waiting)
     by_words, by_vector = {candidate.pk for candidate in words or ()}, set(meaning.passages)
     ranked = [Found(pk, path, score, _phase(pk in by_words, pk in by_vector)) for pk, path, score in found]
     return _Candidates(ranked, meaning.passages, mode, degraded or None)
@@ -167,12 +169,12 @@ def _by_words(query: WordsQuery, filters: Filters, limit: int) -> list[Candidate
         return None
 
 
-def _fused(lists: Sequence[Sequence[Candidate]]) -> list[tuple[int, str, float]]:
+def _fused(lists: Sequence[Sequence[Candidate]], unjudged: Collection[int]) -> list[tuple[int, str, float]]:
     """Key, path and score of every page of the lists, best first, equals by path."""
     if not lists:
         return []
     paths = {candidate.pk: candidate.path for ranked in lists for candidate in ranked}
-    scores = reciprocal_rank([[candidate.pk for candidate in ranked] for ranked in lists])
+    scores = reciprocal_rank([[candidate.pk for candidate in ranked] for ranked in lists], unjudged=unjudged)
     order = sorted(scores, key=lambda pk: (-scores[pk], paths[pk]))
     return [(pk, paths[pk], scores[pk]) for pk in order]
 

@@ -23,6 +23,13 @@ def test_two_lists_that_agree_go_above_one_that_is_sure() -> None:
     assert max(scores, key=lambda item: scores[item]) == "agreed"
 
 
+def test_what_one_list_could_not_have_had_is_scored_by_the_other() -> None:
+    scores = reciprocal_rank([["new", "a"], ["a", "b"]], unjudged={"new"})
+    assert scores["new"] == 1.0
+    assert scores["a"] < 1.0
+    assert reciprocal_rank([["a"], ["a", "b"]], unjudged={"a"})["a"] == 1.0
+
+
 @given(LISTS)
 def test_scores_are_in_bounds_and_nothing_is_lost(lists: list[list[int]]) -> None:
     scores = reciprocal_rank(lists)
