@@ -151,7 +151,7 @@ def test_words_and_meaning_say_together_which_passage_is_best() -> None:
 def test_the_context_of_an_answer(django_assert_max_num_queries: Any) -> None:
     body = "First words.\n\n## Rotor\n\nThe rotor turns.\n"
     page = indexed("Enigma\nmachine", body, path="wiki/entities/enigma.md")
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(17):
         answer = retrieve("rotor")
     context = answer.context
     assert context is not None
