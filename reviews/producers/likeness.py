@@ -11,6 +11,8 @@ import re
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
+from itertools import compress, count
+from operator import not_
 from typing import Any, Final
 
 from django.db import transaction
@@ -64,7 +66,7 @@ def text_words(text: str) -> list[str]:
         found = plain.split()
     if not SPACELESS.search("".join(others)):
         return found
-    places = [at for at, word in enumerate(found) if not word.isascii()]
+    places = list(compress(count(), map(not_, map(str.isascii, found))))
     if len(places) > _FEW_OTHERS:
         return [part for word in found for part in ((word,) if word.isascii() else _parts(word))]
     for at in reversed(places):

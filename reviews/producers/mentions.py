@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from reviews.models import ItemType
 from reviews.producers import roles
 from reviews.producers.likeness import keyed, renew, text_words
-from reviews.producers.names import Name, capitals_tell, mentions, name_of
+from reviews.producers.names import Name, Running, capitals_tell, mentions, name_of
 from reviews.producers.rows import Listed, listed, page_targets, pages_asked_about, read, shown
 from reviews.producers.titles import title_key
 from reviews.services.findings import Finding
@@ -113,11 +113,10 @@ class _Text:
         """Whether a name stands here, and neither its page nor the name itself is linked."""
         if named.page == self.place.pk or named.page in self.targets:
             return False
-        if not named.name.may_stand_in(self.text) or text_key(named.name.text) in self.linked_texts:
-            return False
         if named.name.by_capital and not self.capitals_tell:
             return False
-        return next(mentions(named.name, self.prose), None) is not None
+        stands = next(mentions(named.name, self.running), None) is not None
+        return stands and text_key(named.name.text) not in self.linked_texts
 
     @cached_property
     def sequence(self) -> list[str]:
@@ -136,14 +135,14 @@ class _Text:
         return {*map(" ".join, pairwise(self.sequence)), *text_words(alone)}
 
     @cached_property
-    def prose(self) -> str:
-        """The text of which only prose is seen."""
-        return prose(self.text)
+    def running(self) -> Running:
+        """Its prose."""
+        return Running(prose(self.text))
 
     @cached_property
     def capitals_tell(self) -> bool:
         """Whether a capital says here that a word is a name."""
-        return self.place.lang not in _CAPITAL_NOUNS and capitals_tell(self.prose)
+        return self.place.lang not in _CAPITAL_NOUNS and capitals_tell(self.running)
 
     @cached_property
     def linked_texts(self) -> set[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import Final
 
 from reviews.producers import roles
@@ -47,8 +47,9 @@ _PARTICLE: Final = re.compile(
     rf"(?![{_HANGUL_RANGES}])"
 )
 _NO_NAME: Final = re.compile(r"[\[\]|^`<>{}\\]")
-_SIGNS: Final = ((re.compile(r"['’‘ʼ]"), "['’‘ʼ]"), (re.compile(r"[‐‑‒–-]"), "[‐‑‒–-]"))
-_BLANK: Final = r"(?:[ \t\u00a0]+|[ \t]*\n[ \t]*)"
+_SIGNS: Final = (("’‘ʼ", "'"), ("‐‑‒–", "-"), ("\u00a0", " "))
+_LINE_END: Final = re.compile(r"[ \t\u00a0]*+\n[ \t]*+")
+_BLANKS: Final = re.compile(r"[ \t\u00a0]{2,}+|\t")
 _NEXT_WORD: Final = re.compile(r"[ \t\u00a0]+([^\W\d_])([\w'’]?)")
 _LAST_WORD: Final = re.compile(r"[^\W_][\w'’-]*\Z")
 _GOES_ON: Final = re.compile(r"(?<=[^\W\dA-Z_]) ([^\W\d_])")
@@ -68,9 +69,34 @@ class Name:
     exact: bool = False
     by_capital: bool = False
 
-    def may_stand_in(self, text: str) -> bool:
-        """Whether the name stands in a text at all, whatever is around it."""
-        return _pattern(self).search(text) is not None
+
+class Running:
+    """Prose (:func:`vault.markdown.prose`) made ready to be searched for names.
+
+    ``text`` has one blank or one line end between words, ``exact`` blanks for single line ends and one kind of
+    apostrophe and hyphen, ``folded`` the same in small letters; what is at one place in one is there in the others.
+    """
+
+    def __init__(self, prose: str) -> None:
+        self.text = _BLANKS.sub(" ", _LINE_END.sub("\n", prose))
+        exact = self.text.replace("\n\n", HIDDEN * 2).replace("\n", " ")
+        self.exact = _one_kind_of_signs(exact)
+        self.folded = _same_length_lower(self.exact)
+
+
+def _one_kind_of_signs(text: str) -> str:
+    if not text.isascii():
+        for signs, sign in _SIGNS:
+            for other in signs:
+                text = text.replace(other, sign)
+    return text
+
+
+def _same_length_lower(text: str) -> str:
+    lower = text.lower()
+    if len(lower) == len(text):
+        return lower
+    return "".join(small if len(small := character.lower()) == 1 else character for character in text)
 
 
 def name_of(text: str) -> Name | None:
@@ -119,34 +145,28 @@ def _common_words() -> frozenset[str]:
     return frozenset().union(*stopwords().values())
 
 
-@lru_cache(maxsize=2048)
-def _pattern(name: Name) -> re.Pattern[str]:
-    """The name, across the end of a line too, with any kind of apostrophe and hyphen."""
-    words = []
-    for word in name.text.split():
-        expression = re.escape(word).replace("\\-", "-")
-        for sign, any_sign in _SIGNS:
-            expression = any_sign.join(sign.split(expression))
-        words.append(expression)
-    return re.compile(_BLANK.join(words), 0 if name.exact else re.IGNORECASE)
-
-
-def mentions(name: Name, prose: str) -> Iterator[int]:
-    """Where a name stands for its page in a text of which only prose is seen (:func:`vault.markdown.prose`)."""
-    for found in _pattern(name).finditer(prose):
-        start, end = found.span()
+def mentions(name: Name, running: Running) -> Iterator[int]:
+    """Where in ``running.text`` a name stands for its page."""
+    text = running.text
+    searched = running.exact if name.exact else running.folded
+    needle = _one_kind_of_signs(name.text if name.exact else _same_length_lower(name.text))
+    start = searched.find(needle)
+    while start >= 0:
+        end = start + len(needle)
         if (
-            _starts(prose, start)
-            and _ends(prose, end, name)
-            and not _goes_on(prose, start, end)
-            and (not name.by_capital or _in_mid_sentence(prose, start))
+            _starts(text, start)
+            and _ends(text, end, name)
+            and not _goes_on(text, start, end)
+            and (not name.by_capital or _in_mid_sentence(text, start))
         ):
             yield start
+        start = searched.find(needle, start + 1)
 
 
-def capitals_tell(prose: str) -> bool:
+def capitals_tell(running: Running) -> bool:
     """Whether a capital in the middle of a sentence says that a word is a name."""
-    following = (found[1] for found in _GOES_ON.finditer(prose) if prose[found.start() - 1].islower())
+    text = running.text
+    following = (found[1] for found in _GOES_ON.finditer(text) if text[found.start() - 1].islower())
     capitals = [letter.isupper() for letter in following if letter.islower() or letter.isupper()]
     return len(capitals) < _TELLING or sum(capitals) <= MANY_CAPITALS * len(capitals)
 

@@ -9,7 +9,7 @@ from typing import Final
 from reviews.models import ItemType
 from reviews.services.findings import Finding
 from wiki.changes import Changed
-from wiki.models import Citation, File, FileKind, Page
+from wiki.models import File, FileKind
 from wiki.rows import all_rows, chunks, select
 from wiki.services.citations import pages_by_source, source_key
 
@@ -35,6 +35,13 @@ _UNCITED: Final = (
 _CITED: Final = "SELECT key FROM wiki_citation WHERE page_id IN {items}"
 _LINKED: Final = (
     "SELECT target_path FROM {link} WHERE target_id IS NULL AND target_path IS NOT NULL AND source_id IN {items}"
+)
+# What listed pages name and no source has as its path.
+_NOT_THERE: Final = (
+    "SELECT named.key FROM (SELECT DISTINCT key FROM wiki_citation) named WHERE NOT EXISTS (SELECT 1 FROM {file} file "
+    "WHERE file.path = named.key AND file.kind = 'source' AND file.deleted_at IS NULL) AND EXISTS (SELECT 1 FROM "
+    "wiki_citation citation JOIN {page} page ON page.id = citation.page_id AND page.deleted_at IS NULL "
+    "AND NOT page.reserved WHERE citation.key = named.key)"
 )
 # What people write behind a path: a page number, a place in the document, a remark.
 _REMARK: Final = re.compile(r"[#?|,;(\[]|:\s|\s[-–—]\s|\sp{1,2}\.\s?\d")
@@ -100,15 +107,7 @@ def _asks(path: str) -> bool:
 
 def _names_meant() -> set[str]:
     """The names of sources that pages give without saying where they lie, or with a remark behind them."""
-    there = set(
-        map(
-            source_key,
-            File.objects.filter(kind=FileKind.SOURCE, deleted_at__isnull=True).values_list("path", flat=True),
-        )
-    )
-    listed = Page.objects.listed().order_by().values("pk")
-    keys = Citation.objects.filter(page__in=listed).order_by().values_list("key", flat=True).distinct()
-    return {name for key in keys.iterator() if key not in there for name in _names_given(key)}
+    return {name for (key,) in all_rows(_NOT_THERE) for name in _names_given(key)}
 
 
 def _names_given(cited: str) -> Iterator[str]:

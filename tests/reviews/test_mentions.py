@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reviews.producers.mentions import PLACES_AT_MOST, UnlinkedMention
-from reviews.producers.names import Name, capitals_tell, mentions, name_of
+from reviews.producers.names import Name, Running, capitals_tell, mentions, name_of
 from tests.conftest import VaultFolder
 from tests.reviews.found import about, found, places
 from vault.markdown import prose
@@ -88,7 +88,7 @@ def test_names_that_can_not_be_told(text: str) -> None:
 def stands(name: str, text: str) -> bool:
     told = name_of(name)
     assert told is not None
-    return bool(list(mentions(told, prose(text))))
+    return bool(list(mentions(told, Running(prose(text)))))
 
 
 STANDS = [
@@ -100,6 +100,7 @@ STANDS = [
     ("Alan Turing", "Alan Turing's machine"),
     ("Alan Turing", "l’Alan Turing de Paris"),
     ("Alan Turing", "said Alan\nTuring in a wrapped line"),
+    ("Alan Turing", "- said Alan  \n  Turing in a wrapped item"),
     ("Alan Turing", "said Alan\u00a0Turing"),
     ("Alan Turing", "Alan Turing: a life"),
     ("Alan Turing", "> a quote of Alan Turing."),
@@ -196,9 +197,9 @@ def test_where_it_does_not(name: str, text: str) -> None:
 def test_capitals_in_a_text_of_german_nouns_tell_nothing() -> None:
     german = "Im alten Haus der kleinen Stadt steht ein Tisch mit einem Buch und einer Lampe aus dem Dorf. " * 5
     english = "In the old house of that small town stands a table with a book and one lamp from the village. " * 5
-    assert not capitals_tell(german)
-    assert capitals_tell(english)
-    assert capitals_tell("可在 Obsidian 中阅读，也可以用 Git 对比。" * 20)
+    assert not capitals_tell(Running(german))
+    assert capitals_tell(Running(english))
+    assert capitals_tell(Running("可在 Obsidian 中阅读，也可以用 Git 对比。" * 20))
 
 
 def test_a_name_is_told_by_how_it_is_written() -> None:
