@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import sys
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import django
 
 
-def write(number: int, text: str = "text") -> None:
+def write(number: int, text: str = "text", *, base_hash: str | None = None) -> None:
     from vault.history import Author
     from wiki.services import write_page
 
@@ -20,6 +21,7 @@ def write(number: int, text: str = "text") -> None:
         title=f"Written {number}",
         content=f"# Written {number}\n\n{text} {number}, see [[Kept wiki]].\n",
         frontmatter={"type": "concept", "title": f"Written {number}", "sources": ["raw/sources/a.md"], "lang": "en"},
+        base_hash=base_hash,
         author=Author("user:test", "rest"),
     )
 
@@ -46,11 +48,16 @@ def writes(count: str) -> dict[str, Any]:
     return took
 
 
-def write_one(number: str) -> dict[str, Any]:
-    """One page written, and what was done about it."""
+def write_one(number: str, text: str) -> dict[str, Any]:
+    """One page written over what stands there now; the message about it goes out before the end."""
+    from vault.current import current_vault
+    from wiki import broker
+
+    path = f"wiki/concepts/written-{number}.md"
+    there = (current_vault().root / path).exists()
     begun = time.perf_counter()
-    write(int(number), "again")
-    return {"seconds": time.perf_counter() - begun, **state()}
+    write(int(number), text, base_hash=current_vault().read(path).content_hash if there else None)
+    return {"seconds": time.perf_counter() - begun, "told": broker.flush(10)}
 
 
 def state() -> dict[str, Any]:
@@ -75,10 +82,28 @@ def state() -> dict[str, Any]:
     }
 
 
+def scan() -> dict[str, Any]:
+    """The vault scanned here and now."""
+    from wiki.sync import scan
+
+    return scan().as_dict()
+
+
+def settled() -> dict[str, Any]:
+    """All that waits done here: what the next worker does."""
+    from wiki import jobs
+    from wiki.embedding.thread import EmbedThread
+
+    while jobs.run_due(now=True):
+        continue
+    EmbedThread(threading.Event()).look()
+    return state()
+
+
 def shuffled(seed: str) -> dict[str, Any]:
     """Every task run three times in an order of chance, here."""
-    from wiki import jobs
     from synapse.celery import SCHEDULE, app
+    from wiki import jobs
 
     app.loader.import_default_modules()
     names = sorted(SCHEDULE) * 3
@@ -103,6 +128,8 @@ def tell(*names: str) -> dict[str, Any]:
 SCENARIOS: dict[str, Callable[..., dict[str, Any]]] = {
     "writes": writes,
     "write_one": write_one,
+    "scan": scan,
+    "settled": settled,
     "state": state,
     "shuffled": shuffled,
     "tell": tell,
