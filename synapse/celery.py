@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 #: the sake of what was told while the broker was away.
 SCHEDULE: Final[dict[str, float]] = {
     "wiki.tasks.drain": 10.0,
-    "wiki.tasks.embed_pages": 60.0,
+    "wiki.tasks.embed_pages": 20.0,
     "wiki.tasks.rescan": 300.0,
     "reviews.tasks.sweep_reviews": 900.0,
     "wiki.tasks.purge": 3_600.0,
