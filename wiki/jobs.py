@@ -36,6 +36,7 @@ HANDLERS: Final[dict[str, str]] = {
     "catalog": "wiki.services.catalog.run_job",
     "catch_up": "wiki.services.recording.run_job",
     "edges": "wiki.graph.settle.run_job",
+    "layout": "wiki.graph.layout.run_job",
     "rescan": "wiki.services.rescan.run_job",
 }
 MAX_ATTEMPTS: Final = 5
@@ -200,6 +201,11 @@ def forget_finished() -> None:
     Job.objects.filter(Q(finished_at__lt=timezone.now() - KEEP_FINISHED)).delete()
 
 
+def ask_for_map() -> None:
+    """Have the map of the vault made again if the index has changed since; the job itself looks."""
+    enqueue("layout")
+
+
 class JobThread(threading.Thread):
     """Drains the jobs until ``stop`` is set; idle while another process does it, and done where Celery does."""
 
@@ -218,6 +224,7 @@ class JobThread(threading.Thread):
                 tidied = time.monotonic()
                 self._step(forget_finished)
                 self._step(forget_expired)
+                self._step(ask_for_map)
             _news.wait(POLL_SECONDS)
             _news.clear()
             self._step(self._round)

@@ -70,3 +70,9 @@ def purge() -> None:
     """Forget jobs and kept answers that are old enough."""
     jobs.forget_finished()
     forget_expired()
+
+
+@shared_task(**SAFELY)
+def layout() -> None:
+    """Have the map of the vault made again if the index has changed since."""
+    jobs.ask_for_map()

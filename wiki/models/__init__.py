@@ -19,6 +19,7 @@ from wiki.models.index import (
     Tag,
     VaultState,
 )
+from wiki.models.places import MapState, PagePlace
 from wiki.models.records import Audit, IdempotencyKey, Job, Scope, Token
 from wiki.models.vectors import Chunk, EmbeddingState
 
@@ -38,7 +39,9 @@ __all__ = [
     "Link",
     "LinkKind",
     "LinkState",
+    "MapState",
     "Page",
+    "PagePlace",
     "PageQuerySet",
     "PageType",
     "Scope",
