@@ -39,7 +39,9 @@ def make_map() -> MapState:
     number = {pk: at for at, pk in enumerate(pks)}
     rows = Edge.objects.order_by().values_list("a_id", "b_id", "weight")
     edges = sorted(
-        (*sorted((number[a], number[b])), weight) for a, b, weight in rows.iterator() if a in number and b in number
+        (min(number[a], number[b]), max(number[a], number[b]), weight)
+        for a, b, weight in rows.iterator()
+        if a in number and b in number
     )
     found = communities(edges)
     places = place(len(pks), edges, found.of)
