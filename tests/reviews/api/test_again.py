@@ -56,6 +56,18 @@ def test_the_same_key_is_the_same_answer_and_one_effect(
     assert ReviewEvent.objects.filter(who="token:wanda").count() == 1
 
 
+def test_what_is_refused_whole_and_an_id_named_twice_are_not_counted_as_decisions(wanda: Rest, settings: Any) -> None:
+    settings.SYNAPSE_DECISIONS_PER_MINUTE = 4
+    ids = asked_many(4)
+    for path in ("bulk", "bulk-resolve"):
+        for _ in range(2):
+            refused(wanda.post(f"{QUEUE}/{path}", {"action": "skip", "ids": ids * 51}), 422, "too_many_ids")
+            refused(wanda.post(f"{QUEUE}/{path}", {"action": "skip", "ids": []}), 422, "too_many_ids")
+    assert wanda.post(f"{QUEUE}/bulk", {"action": "skip", "ids": ids[:2] * 100}).json()["updated"] == ids[:2]
+    assert wanda.post(f"{QUEUE}/bulk-resolve", {"action": "skip", "ids": ids[2:] * 100}).json()["count"] == 2
+    refused(wanda.post(f"{QUEUE}/bulk", {"action": "skip", "ids": ids[:1]}), 429, "rate_limited")
+
+
 def test_a_program_decides_so_many_in_a_minute_each_of_a_bulk_counted(wanda: Rest, settings: Any) -> None:
     settings.SYNAPSE_DECISIONS_PER_MINUTE = 4
     ids = asked_many(6)
