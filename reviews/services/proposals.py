@@ -188,6 +188,13 @@ def _complete(finding: Finding) -> Finding:
             "A proposed_body for a page needs base_hash, the content_hash of the version you have read.",
             content_hash=finding.page.content_hash,
         )
+    if finding.page is not None and finding.proposed_body is not None and finding.base_hash and not _is_edit(finding):
+        raise SynapseError(
+            ErrorCode.INVALID_PARAM_VALUE,
+            "base_hash says that the page shall have this text, proposed_title that another page shall. Leave out "
+            "proposed_title to change the page, or base_hash to make a new one.",
+            field="proposed_title",
+        )
     asked = finding.proposed_title if finding.item_type == ItemType.MISSING_PAGE else finding.title
     target = " ".join(text_key(asked).split())
     if finding.item_type != ItemType.MISSING_PAGE and finding.proposed_title:

@@ -201,6 +201,14 @@ def test_an_edit_names_its_version() -> None:
     ]
 
 
+def test_a_version_beside_another_title_is_refused_as_it_would_make_a_second_page() -> None:
+    page = indexed("Bob")
+    both = {**LEAST, "page": "Bob", "proposed_body": "Other.", "base_hash": page.content_hash, "proposed_title": "Rob"}
+    told = refusal(both)
+    assert (told["error_code"], told["field"]) == ("invalid_param_value", "proposed_title")
+    assert outcomes({**both, "proposed_title": "Bob"}) == [("filed", None)]
+
+
 # --- which page is meant ---------------------------------------------------------------------------
 
 
