@@ -48,8 +48,8 @@ _PARTICLE: Final = re.compile(
 )
 _NO_NAME: Final = re.compile(r"[\[\]|^`<>{}\\]")
 _SIGNS: Final = (("’‘ʼ", "'"), ("‐‑‒–", "-"), ("\u00a0", " "))
-_LINE_END: Final = re.compile(r"[ \t\u00a0]*+\n[ \t]*+")
-_BLANKS: Final = re.compile(r"[ \t\u00a0]{2,}+|\t")
+_BLANK: Final = " \t\u00a0"
+_BLANKS: Final = re.compile(f"[{_BLANK}]{{2,}}+|\t")
 _NEXT_WORD: Final = re.compile(r"[ \t\u00a0]+([^\W\d_])([\w'’]?)")
 _LAST_WORD: Final = re.compile(r"[^\W_][\w'’-]*\Z")
 _GOES_ON: Final = re.compile(r"(?<=[^\W\dA-Z_]) ([^\W\d_])")
@@ -78,7 +78,10 @@ class Running:
     """
 
     def __init__(self, prose: str) -> None:
-        self.text = _BLANKS.sub(" ", _LINE_END.sub("\n", prose))
+        text = "\n".join(line.strip(_BLANK) for line in prose.split("\n"))
+        if "  " in text or "\t" in text or "\u00a0" in text:
+            text = _BLANKS.sub(" ", text)
+        self.text = text
         exact = self.text.replace("\n\n", HIDDEN * 2).replace("\n", " ")
         self.exact = _one_kind_of_signs(exact)
         self.folded = _same_length_lower(self.exact)
