@@ -16,6 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlsplit
 
+from pydantic import TypeAdapter
 from qdrant_client import QdrantClient, models
 
 
@@ -56,8 +57,8 @@ class FakeQdrant:
                 return memory.delete_collection(name)
             case "PUT", ["collections", name, "index"]:
                 return memory.create_payload_index(name, body["field_name"], body["field_schema"])
-            case "PUT", ["collections", name, "points"]:
-                return memory.upsert(name, models.PointsList.model_validate(body).points)
+            case "POST", ["collections", name, "points", "batch"]:
+                return memory.batch_update_points(name, models.UpdateOperations.model_validate(body).operations)
             case "POST", ["collections", name, "points", "delete"]:
                 return memory.delete(name, models.FilterSelector.model_validate(body))
             case "POST", ["collections", name, "points", "count"]:
@@ -105,13 +106,15 @@ def running() -> Iterator[FakeQdrant]:
             elif mode == "rubbish":
                 self._send(200, b"<html>a proxy's page</html>")
             elif mode == "forget":
-                self._send(200, b'{"result": {"operation_id": 1, "status": "completed"}, "status": "ok", "time": 0}')
+                done = {"operation_id": 1, "status": "completed"}
+                shown = [done] if path.endswith("/batch") else done
+                self._send(200, json.dumps({"result": shown, "status": "ok", "time": 0.0}).encode())
             else:
                 result = fake.answer(self.command, path, json.loads(data or b"null"))
                 if mode == "lose":
                     self.close_connection = True
                     return
-                shown = result.model_dump(mode="json") if hasattr(result, "model_dump") else result
+                shown = json.loads(TypeAdapter(Any).dump_json(result))
                 self._send(200, json.dumps({"result": shown, "status": "ok", "time": 0.0}).encode())
 
         do_GET = do_PUT = do_POST = do_DELETE = _serve

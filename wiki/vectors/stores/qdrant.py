@@ -86,12 +86,17 @@ class QdrantStore:
         self._ensure(collection)
         pages = {page.pk: page for page in Page.objects.filter(pk__in={chunk.page for chunk in chunks})}
         points = [_point(self._vault(), chunk, pages.get(chunk.page)) for chunk in chunks]
-        for some in in_lists(points, _POINTS):
-            _asked(lambda some=some: self._writing.upsert(collection, some, wait=True))  # type: ignore[misc]
         # what a page had beyond these: it has become shorter
         others = self._of_pages([chunk.uid for chunk in chunks])
         others.must_not = [models.HasIdCondition(has_id=[point.id for point in points])]
-        _asked(lambda: self._writing.delete(collection, models.FilterSelector(filter=others), wait=True))
+        changes: list[Any] = [
+            models.UpsertOperation(upsert=models.PointsList(points=some)) for some in in_lists(points, _POINTS)
+        ]
+        changes.append(models.DeleteOperation(delete=models.FilterSelector(filter=others)))
+        # one request: in most cases a page has fewer points than one operation may have
+        for some in (changes[:-2], changes[-2:]):
+            if some:
+                _asked(lambda some=some: self._writing.batch_update_points(collection, some, wait=True))  # type: ignore[misc]
 
     def delete(self, page_ids: Sequence[UUID]) -> None:
         """Remove all points of pages; of a collection that is not there, none."""
@@ -212,10 +217,12 @@ class QdrantStore:
                 _asked(
                     lambda name=name: self._writing.create_payload_index(collection, name, keyword, wait=True)  # type: ignore[misc]
                 )
+            if self._alias_leads_to() is None:
+                alias = models.CreateAlias(collection_name=collection, alias_name=self._alias)
+                _asked(
+                    lambda: self._writing.update_collection_aliases([models.CreateAliasOperation(create_alias=alias)])
+                )
             self._made.add(collection)
-        if self._alias_leads_to() is None:
-            alias = models.CreateAlias(collection_name=collection, alias_name=self._alias)
-            _asked(lambda: self._writing.update_collection_aliases([models.CreateAliasOperation(create_alias=alias)]))
 
     def _of_pages(self, uids: Sequence[UUID] | None) -> Any:
         """Points of this vault; of these pages, or of all."""
