@@ -22,8 +22,9 @@ SCHEDULE: Final[dict[str, float]] = {
     "wiki.tasks.embed_pages": 20.0,
     "wiki.tasks.rescan": 300.0,
     "reviews.tasks.sweep_reviews": 900.0,
+    "wiki.tasks.upsert_vectors": 3_600.0,
     "wiki.tasks.purge": 3_600.0,
-    "wiki.tasks.layout": 24 * 3_600.0,
+    "wiki.tasks.layout": 86_400.0,
 }
 
 if not settings.CELERY_BROKER_URL:

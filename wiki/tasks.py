@@ -66,6 +66,14 @@ def embed_pages() -> None:
 
 
 @shared_task(**SAFELY)
+def upsert_vectors() -> None:
+    """Bring the store of vectors to what the database holds, where it is a store of its own."""
+    from wiki.embedding.reconcile import repair
+
+    repair()
+
+
+@shared_task(**SAFELY)
 def purge() -> None:
     """Forget jobs and kept answers that are old enough."""
     jobs.forget_finished()
