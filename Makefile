@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 MANAGE := $(BIN)/python manage.py
 
-.PHONY: help serve install dev test test-postgres test-slow lint format openapi bench bench-quality clean
+.PHONY: help serve install dev test test-services test-postgres test-slow lint format openapi bench bench-quality clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -34,9 +34,14 @@ serve: install  ## set everything up, scan the vault, and serve it on 127.0.0.1:
 test: dev  ## run the tests
 	@$(BIN)/python -m pytest -n auto -m "not slow and not services"
 
-test-postgres: dev  ## run the tests on PostgreSQL (SYNAPSE_TEST_DATABASE_URL, default the local server)
-	@SYNAPSE_TEST_DATABASE_URL=$${SYNAPSE_TEST_DATABASE_URL:-postgres://postgres@127.0.0.1:5432/postgres} \
-		$(BIN)/python -m pytest -n auto -m "not slow"
+# The tests themselves start, kill and restart Redis and Celery's workers; .ci/services sees that the programs are there.
+test-services: dev  ## run the tests on PostgreSQL (SYNAPSE_TEST_DATABASE_URL, default the local server), with Redis and Celery
+	@.ci/services
+	@SYNAPSE_TEST_REQUIRE_SERVICES=1 \
+		SYNAPSE_TEST_DATABASE_URL=$${SYNAPSE_TEST_DATABASE_URL:-postgres://postgres@127.0.0.1:5432/postgres} \
+		$(BIN)/python -m pytest -n auto --dist loadscope -m "not slow"
+
+test-postgres: test-services
 
 test-slow: dev  ## run the tests that need more than seconds
 	@$(BIN)/python -m pytest -m slow
