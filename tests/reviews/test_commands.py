@@ -107,11 +107,11 @@ def test_an_empty_list_says_so(vault_folder: VaultFolder) -> None:
     [
         (["list", "--cursor", "x"], "invalid_cursor"),
         (["list", "--page", "../x"], "path_not_allowed"),
-        (["show", str(uuid4())], "review_not_found"),
+        (["show", "8d3f5a1c-5f0e-4f3b-9a51-2f6f0d1b7c01"], "review_not_found"),
         (["show", "x"], "review_not_found"),
-        (["resolve", str(uuid4()), "explode"], "invalid_action"),
-        (["resolve", *[str(uuid4()) for _ in range(201)], "skip"], "too_many_ids"),
-        (["resolve", str(uuid4()), "skip", "--note", "x" * 2001], "invalid_param_value"),
+        (["resolve", "8d3f5a1c-5f0e-4f3b-9a51-2f6f0d1b7c01", "explode"], "invalid_action"),
+        (["resolve", *["8d3f5a1c-5f0e-4f3b-9a51-2f6f0d1b7c01" for _ in range(201)], "skip"], "too_many_ids"),
+        (["resolve", "8d3f5a1c-5f0e-4f3b-9a51-2f6f0d1b7c01", "skip", "--note", "x" * 2001], "invalid_param_value"),
         (["import", "/nonexistent/file"], "invalid_param_value"),
     ],
 )
@@ -486,7 +486,13 @@ def test_a_line_has_a_longest_length(settings: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "first", ["", "{}\n", f'{{"line":"header","format":"x","version":1,"vault":"{uuid4()}"}}\n', "hello\n"]
+    "first",
+    [
+        "",
+        "{}\n",
+        '{"line":"header","format":"x","version":1,"vault":"8d3f5a1c-5f0e-4f3b-9a51-2f6f0d1b7c01"}\n',
+        "hello\n",
+    ],
 )
 def test_what_is_no_export_is_refused_whole(vault_folder: VaultFolder, tmp_path: Path, first: str) -> None:
     path = tmp_path / "x.jsonl"
