@@ -80,7 +80,7 @@ class ConflictCopy:
                     item_type=self.item_type,
                     rule=self.rule,
                     target=target,
-                    title=f"Conflict copy of {page.title}",
+                    title=f"Conflict copy of {page.title}: {file.path.rpartition('/')[2]}",
                     rationale=f"A sync tool has kept another version of {page.path} as {file.path}. Compare the two, "
                     "take over what is missing in the page, and delete the copy.",
                     page=page,

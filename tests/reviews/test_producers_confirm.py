@@ -256,11 +256,18 @@ def test_copies_of_a_page_are_asked_about(vault_folder: VaultFolder, name: str) 
     vault_folder.write("wiki/Note.md", "text")
     vault_folder.write(f"wiki/{name}", "other text")
     (item,) = look("conflict-copy")
-    assert item.title == "Conflict copy of Note"
+    assert item.title == f"Conflict copy of Note: {name}"
     assert item.page is not None and item.page.path == "wiki/Note.md"
     assert item.file is not None and item.file.path == f"wiki/{name}"
     (vault_folder.root / "wiki" / name).unlink()
     assert look("conflict-copy") == []
+
+
+def test_copies_of_one_page_can_be_told_apart_by_their_titles(vault_folder: VaultFolder) -> None:
+    vault_folder.write("wiki/Note.md", "text")
+    for second in range(3):
+        vault_folder.write(f"wiki/Note.sync-conflict-20240101-10101{second}-ABCDEFG.md", f"text {second}")
+    assert len({item.title for item in look("conflict-copy")}) == 3
 
 
 @pytest.mark.parametrize("name", [".Note.md.swp", "Note.md~", "#Note.md#", "Note.md.bak", "Note.tmp", "Note.md.orig"])
