@@ -18,7 +18,7 @@ from reviews.services.findings import Finding
 from vault.links import text_key
 from vault.markdown import prose
 from wiki.changes import Changed
-from wiki.models import Page
+from wiki.models import Page, PageType
 from wiki.rows import chunks, select
 from wiki.search import pages_holding, texts
 from wiki.search.text import SPACELESS
@@ -156,13 +156,14 @@ class _Text:
 
 def _names(pages: Collection[int] | None) -> Iterator[_Named]:
     """The names of those of the pages that can be meant: listed ones that say something; None: of all."""
-    meant = {page.pk: [page.title] for page in listed(pages) if not roles.serves(page.path, page.title)}
+    meant = {page.pk: page for page in listed(pages) if not roles.serves(page.path, page.title)}
+    called = {pk: [page.title] for pk, page in meant.items()}
     for pk, alias in read(_ALIASES, _OF_PAGES, pages):
         if pk in meant:
-            meant[pk].append(alias)
-    for pk, texts_of in meant.items():
-        for number, text in enumerate(dict.fromkeys(texts_of)):
-            name = name_of(text)
+            called[pk].append(alias)
+    for pk, names in called.items():
+        for number, text in enumerate(dict.fromkeys(names)):
+            name = name_of(text, proper=meant[pk].type == PageType.ENTITY)
             if name is not None and (named := _named(pk, number, name)) is not None:
                 yield named
 

@@ -1,8 +1,9 @@
 """Names of pages in running text: which names can be told from other words, and where one stands for its page.
 
-Precision comes first. A name of several words is told in any case; a single word only as it is spelled, and only if
-its spelling says that it is a name: by a digit, an inner capital, or a capital in the middle of a sentence. A name in
-a script without blanks has at least three characters.
+Precision comes first. A name of several words is told in any case; one of an entity, or one that begins with a function
+word (Out of Control), keeps its capitals. A single word is told only as it is spelled, and only if its spelling says
+that it is a name: by a digit, an inner capital, or a capital in the middle of a sentence. A name in a script without
+blanks has at least three characters.
 """
 
 from __future__ import annotations
@@ -62,11 +63,13 @@ _AROUND: Final = 200
 class Name:
     """A name that can be told in running text.
 
-    ``exact``: only in this case. ``by_capital``: nothing but its capital tells that it is a name.
+    ``exact``: only in this case. ``capitals``: what is a capital in it has to be one in the text.
+    ``by_capital``: nothing but its capital tells that it is a name.
     """
 
     text: str
     exact: bool = False
+    capitals: bool = False
     by_capital: bool = False
 
 
@@ -102,8 +105,8 @@ def _same_length_lower(text: str) -> str:
     return "".join(small if len(small := character.lower()) == 1 else character for character in text)
 
 
-def name_of(text: str) -> Name | None:
-    """The title or alias as a name; None for one that can't be told from other words."""
+def name_of(text: str, *, proper: bool = False) -> Name | None:
+    """The title or alias as a name; None for one that can't be told from other words. ``proper``: of an entity."""
     text = " ".join(text.split())
     if not FEWEST_SIGNS <= len(text) <= LONGEST_NAME or _NO_NAME.search(text):
         return None
@@ -115,8 +118,10 @@ def name_of(text: str) -> Name | None:
         return Name(text) if _is_told_by_characters(characters, alone=len(characters) == len(text)) else None
     if " " in text:
         letters = sum(map(str.isalpha, text))
-        told = letters >= FEWEST_LETTERS_OF_SEVERAL and not _common_words().issuperset(fold(text).split())
-        return Name(text) if told else None
+        words = fold(text).split()
+        if letters < FEWEST_LETTERS_OF_SEVERAL or _common_words().issuperset(words):
+            return None
+        return Name(text, capitals=proper or words[0] in _common_words())
     return _single(text)
 
 
@@ -157,13 +162,18 @@ def mentions(name: Name, running: Running) -> Iterator[int]:
     while start >= 0:
         end = start + len(needle)
         if (
-            _starts(text, start)
+            (not name.capitals or _keeps_capitals(name.text, running.exact[start:end]))
+            and _starts(text, start)
             and _ends(text, end, name)
             and not _goes_on(text, start, end)
             and (not name.by_capital or _in_mid_sentence(text, start))
         ):
             yield start
         start = searched.find(needle, start + 1)
+
+
+def _keeps_capitals(name: str, found: str) -> bool:
+    return all(one.isupper() or not other.isupper() for one, other in zip(found, name, strict=False))
 
 
 def capitals_tell(running: Running) -> bool:

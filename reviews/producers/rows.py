@@ -11,7 +11,7 @@ from django.db import connection
 from wiki.models import Page
 from wiki.rows import all_rows, chunks, select
 
-_LISTED: Final = "SELECT id, path, title, lang FROM {page} WHERE deleted_at IS NULL AND NOT reserved"
+_LISTED: Final = "SELECT id, path, title, lang, type FROM {page} WHERE deleted_at IS NULL AND NOT reserved"
 _AMONG: Final = " AND id IN {items}"
 _UIDS: Final = "SELECT uid FROM {page} WHERE id IN {items}"
 _NUMBERS: Final = "SELECT id FROM {page} WHERE uid IN {items}"
@@ -24,6 +24,7 @@ class Listed(NamedTuple):
     path: str
     title: str
     lang: str
+    type: str | None
 
 
 def read(statement: str, among: str, items: Collection[Any] | None) -> Iterator[tuple[Any, ...]]:

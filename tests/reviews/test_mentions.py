@@ -109,6 +109,7 @@ STANDS = [
     ("Alan Turing", "由Alan Turing提出"),
     ("Alan Turing", "[Alan Turing, 1936]"),
     ("graph view", "open the graph view, or the Graph View"),
+    ("Out of Control", "the book Out of Control, and OUT OF CONTROL"),
     ("Conway's Game of Life", "that is Conway’s game of life"),
     ("Multi-Project Plan", "the multi‑project plan"),
     ("Obsidian", "readable in Obsidian, diffable in git"),
@@ -155,6 +156,8 @@ STANDS_NOT = [
     ("Alan Turing", "#Alan Turing"),
     ("Alan Turing", "@Alan Turing"),
     ("New York", "in the New York Times"),
+    ("Out of Control", "the fire was out of control"),
+    ("In good hands", "there you are in good hands"),
     ("Obsidian", "Obsidian is an app."),
     ("Obsidian", "Well. Obsidian is an app."),
     ("Obsidian", "- Obsidian"),
@@ -202,6 +205,13 @@ def test_capitals_in_a_text_of_german_nouns_tell_nothing() -> None:
     assert capitals_tell(Running("可在 Obsidian 中阅读，也可以用 Git 对比。" * 20))
 
 
+def test_an_entity_keeps_its_capitals() -> None:
+    name = name_of("Blade Runner", proper=True)
+    assert name is not None
+    assert list(mentions(name, Running("saw Blade Runner and BLADE RUNNER"))) == [4, 21]
+    assert list(mentions(name, Running("as a blade runner"))) == []
+
+
 def test_a_name_is_told_by_how_it_is_written() -> None:
     assert name_of("Obsidian") == Name("Obsidian", exact=True, by_capital=True)
     assert name_of("LaTeX") == Name("LaTeX", exact=True)
@@ -214,7 +224,7 @@ TURING = {"wiki/entities/alan-turing.md": "---\ntitle: Alan Turing\naliases: [Tu
 def test_one_finding_a_page(vault_folder: VaultFolder) -> None:
     files = {
         "b.md": "It was Alan Turing.",
-        "a.md": "A turing machine.",
+        "a.md": "A TURING machine.",
         "c.md": "It was [[alan-turing|he]], Alan Turing.",
         "d.md": "Nobody.",
         "wiki/log.md": "Alan Turing",
