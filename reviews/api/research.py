@@ -35,10 +35,10 @@ class ResearchRunViewSet(RestViewSet):
         examples=schema.CLAIM,
     )
     def claim(self, request: Request, id: str) -> Response:
-        """Take a run that waits, for as long as the lease lasts; after that it is anybody's again."""
+        """Take a run that waits, until the lease ends: then it is anybody's again. Its holder gets a new lease."""
         given = params.body_params(request, serializers.ClaimSerializer)
-        run = services.claim_run(run_id=id, author=params.author(request), **given)
-        return Response({"run": run_as_dict(run), "changed": True})
+        claimed = services.claim_run(run_id=id, author=params.author(request), **given)
+        return Response({"run": run_as_dict(claimed.run), "changed": claimed.changed})
 
     @extend_schema(
         operation_id="completeResearchRun",

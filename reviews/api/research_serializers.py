@@ -100,4 +100,6 @@ class RunChangedSerializer(serializers.Serializer[Any]):
     """A run as it stands."""
 
     run = RunSerializer()
-    changed = serializers.BooleanField(help_text="false: it had ended so before")
+    changed = serializers.BooleanField(
+        help_text="false: it had ended so before; of a claim: the caller holds it already, and has a new lease"
+    )

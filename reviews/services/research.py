@@ -54,6 +54,14 @@ class RunEnded:
     changed: bool
 
 
+@dataclass(frozen=True, slots=True)
+class RunClaimed:
+    """A run that the caller holds, and whether this call is what took it, or only made its lease longer."""
+
+    run: ResearchRun
+    changed: bool
+
+
 def open_run(*, item: ReviewItem, author: Author) -> ResearchRun:
     """Hand the item's question to the configured backend; the same item has the same run, however often it is tried.
 
@@ -141,11 +149,14 @@ def research_of(item: ReviewItem) -> dict[str, Any] | None:
     return {name: shown[name] for name in ("id", "status", "page", "note")}
 
 
-def claim_run(*, run_id: uuid.UUID | str, author: Author, lease_seconds: int = LEASE_SECONDS) -> ResearchRun:
+def claim_run(*, run_id: uuid.UUID | str, author: Author, lease_seconds: int = LEASE_SECONDS) -> RunClaimed:
     """Take a waiting run for ``lease_seconds`` (60 to 3600); of several at once exactly one gets it.
 
-    Raises ``read_only``, ``invalid_param_value``, ``not_found``, and ``conflict`` for a run that is claimed (also by
-    the same caller), has ended, or has been claimed :data:`MAX_CLAIMS` times.
+    Who holds the run gets a new lease that begins now, ``changed`` False: it is no further claim. Callers are told
+    apart by their names.
+
+    Raises ``read_only``, ``invalid_param_value``, ``not_found``, and ``conflict`` for a run that somebody else holds,
+    has ended, or has been claimed :data:`MAX_CLAIMS` times.
     """
     check_writes_allowed()
     if not SHORTEST_LEASE <= lease_seconds <= LONGEST_LEASE:
@@ -162,10 +173,9 @@ def claim_run(*, run_id: uuid.UUID | str, author: Author, lease_seconds: int = L
         lease_until=now + timedelta(seconds=lease_seconds),
         attempts=F("attempts") + 1,
     )
-    run = get_run(run.pk)
-    if not won:
-        raise _conflict(run, "Take another one.")
-    return run
+    if not won and not _held(run, author).update(lease_until=now + timedelta(seconds=lease_seconds)):
+        raise _conflict(get_run(run.pk), "Take another one.")
+    return RunClaimed(get_run(run.pk), bool(won))
 
 
 def complete_run(
@@ -245,6 +255,13 @@ def _in_force(now: datetime) -> Q:
     return Q(lease_until__gt=now, lease_until__lte=now + _LATEST_END)
 
 
+def _held(run: ResearchRun, author: Author) -> Any:
+    """The run as rows, if the caller holds it at this moment."""
+    return ResearchRun.objects.filter(
+        _in_force(timezone.now()), pk=run.pk, status=RunStatus.CLAIMED, claimed_by=events.who(author)
+    )
+
+
 def _asking(item: ReviewItem) -> dict[str, Any]:
     """What an agent has to know of the item that asked."""
     return {
@@ -259,11 +276,8 @@ def _asking(item: ReviewItem) -> dict[str, Any]:
 
 def _end(run: ResearchRun, author: Author, **fields: Any) -> bool:
     """Write how a run ends, if the caller holds it at this moment; its item's events tell."""
-    held = ResearchRun.objects.filter(
-        _in_force(timezone.now()), pk=run.pk, status=RunStatus.CLAIMED, claimed_by=events.who(author)
-    )
     with transaction.atomic():
-        if not held.update(**fields):
+        if not _held(run, author).update(**fields):
             return False
         what = {RunStatus.DONE: "researched", RunStatus.FAILED: "research failed"}.get(fields["status"], "given back")
         named = ReviewItem.objects.filter(research_run=run).values_list("pk", flat=True)

@@ -42,8 +42,9 @@ def test_from_the_list_to_the_page_that_the_item_shows(paula: Rest, rita: Rest, 
 
 def test_a_run_is_one_callers_at_a_time(paula: Rest, wanda: Rest, run: str) -> None:
     assert paula.post(f"{RUNS}/{run}/claim", b"").status_code == 200
-    for rest in (wanda, paula):
-        assert refused(rest.post(f"{RUNS}/{run}/claim"), 409, "conflict")["claimed_by"] == "token:paula"
+    assert refused(wanda.post(f"{RUNS}/{run}/claim"), 409, "conflict")["claimed_by"] == "token:paula"
+    renewed = paula.post(f"{RUNS}/{run}/claim", {"lease_seconds": 3600}).json()
+    assert (renewed["changed"], renewed["run"]["status"], renewed["run"]["attempts"]) == (False, "claimed", 1)
     page("Computability")
     refused(wanda.post(f"{RUNS}/{run}/complete", {"title": "Computability"}), 409, "conflict")
     refused(wanda.post(f"{RUNS}/{run}/fail", {}), 409, "conflict")
