@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 MANAGE := $(BIN)/python manage.py
 
-.PHONY: help serve install dev test test-services test-postgres test-slow lint format openapi bench bench-quality clean
+.PHONY: help serve install dev test test-services test-postgres test-slow test-bge lint format openapi bench bench-quality clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -46,6 +46,9 @@ test-postgres: test-services
 test-slow: dev  ## run the tests that need more than seconds
 	@$(BIN)/python -m pytest -m slow
 
+test-bge:  ## run the tests of EMBEDDER=bge-m3 in .venv-bge, with torch (1.7 GB)
+	@.ci/bge-m3
+
 lint: dev  ## ruff, mypy, import-linter, Django's checks
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -64,8 +67,8 @@ openapi: dev  ## write docs/openapi.json from the code
 bench: dev  ## measure scan, search, read and write, and print a table
 	@$(BIN)/python -m benchmarks
 
-bench-quality: dev  ## search quality over a collection: make bench-quality DATA=<folder>
-	@$(BIN)/python -m benchmarks.quality $(DATA)
+bench-quality: dev  ## search quality over a collection: make bench-quality DATA=<folder> MODE=words|meaning|both
+	@$(BIN)/python -m benchmarks.quality $(DATA) --mode $(or $(MODE),words) $(if $(VECTORS),--vectors $(VECTORS))
 
 clean:  ## remove what was built (never the vault, never var/)
 	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

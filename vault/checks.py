@@ -174,6 +174,9 @@ def _wrong_embedder() -> list[tuple[str, str, str]]:
     if chosen == "openai" and not (settings.EMBEDDER_URL and settings.EMBEDDER_MODEL):
         hint = "Give the endpoint's address and its model: EMBEDDER_URL=http://127.0.0.1:11434/v1 EMBEDDER_MODEL=bge-m3"
         return [("E026", "EMBEDDER=openai needs EMBEDDER_URL and EMBEDDER_MODEL.", hint)]
+    if chosen == "openai" and not _is_origin(settings.EMBEDDER_URL.strip(), path_allowed=True):
+        hint = "Give scheme, host and path: http://127.0.0.1:11434/v1; docs/embedding.md says what the path tells."
+        return [("E026", "EMBEDDER_URL is not the address of an endpoint.", hint)]
     if chosen == "bge-m3" and not settings.EMBEDDER_PATH:
         return [("E026", "EMBEDDER=bge-m3 needs EMBEDDER_PATH.", "Name the folder of the checkpoint in EMBEDDER_PATH.")]
     return []

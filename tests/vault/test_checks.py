@@ -131,6 +131,21 @@ def test_wrong_knobs(settings, name: str, value: object, expected: str | None) -
     assert ids(check_knobs()) == ([expected] if expected else [])
 
 
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("http://127.0.0.1:11434/v1", []),
+        ("https://h/api?x=1", []),
+        ("127.0.0.1:11434", ["E026"]),
+        ("ftp://h", ["E026"]),
+    ],
+)
+def test_the_endpoint_of_an_embedder(settings, address: str, expected: list[str]) -> None:  # type: ignore[no-untyped-def]
+    settings.EMBEDDINGS_ENABLED, settings.EMBEDDER = True, "openai"
+    settings.EMBEDDER_URL, settings.EMBEDDER_MODEL = address, "m"
+    assert ids(check_knobs()) == expected
+
+
 @pytest.mark.parametrize(("word", "expected"), [("ture", ["E019"]), ("TRUE", []), ("0", []), ("ja", ["E019"])])
 def test_a_mistyped_switch(monkeypatch: pytest.MonkeyPatch, word: str, expected: list[str]) -> None:
     monkeypatch.setitem(checks.os.environ, "SYNAPSE_READ_ONLY", word)
