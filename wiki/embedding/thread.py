@@ -61,6 +61,7 @@ class EmbedThread(threading.Thread):
             if self._stand_in:
                 self._stop_event.wait(STAND_IN_SECONDS)
             while not self._stop_event.is_set():
+                close_old_connections()
                 self.look()
                 self._news.wait(self._wait or (STAND_IN_SECONDS if self._stand_in else POLL_SECONDS))
                 self._news.clear()
@@ -78,7 +79,6 @@ class EmbedThread(threading.Thread):
 
     def look(self) -> None:
         """Embed until nothing waits, it is paused, fails, or another process does it. Never raises."""
-        close_old_connections()
         try:
             if is_paused() or not waiting.anything_waits():
                 self._done()
