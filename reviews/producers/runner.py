@@ -92,9 +92,11 @@ def sweep() -> int:
     """
     check_writes_allowed()
     closed = 0
+    changed = changes.take()  # and not done: a run will act on it
     for producer in PRODUCERS:
         pending = _pending({producer.rule: None})[producer.rule]
         if pending:
+            _prepare(producer, changed, full=changed.everything)
             found = producer.find({item.target for item in pending})
             closed += _close_untrue(pending, found)
     return closed + _close_answered(None)
@@ -146,10 +148,15 @@ def _look(changed: Changed, outcome: _Outcome, *, everything: bool, rescanned: b
         outcome.counts["closed"] += _close_answered(None if everything else changed.pages)
 
 
-def _concerned(producer: Producer, changed: Changed, *, full: bool) -> set[str] | None:
-    """The targets that the change concerns; None for all. Brings the producer's own rows up to date."""
+def _prepare(producer: Producer, changed: Changed, *, full: bool) -> None:
+    """Bring the producer's own rows up to date, if it has any."""
     if isinstance(producer, Preparing):
         producer.prepare(Changed(everything=True) if full else changed)
+
+
+def _concerned(producer: Producer, changed: Changed, *, full: bool) -> set[str] | None:
+    """The targets that the change concerns; None for all. Brings the producer's own rows up to date."""
+    _prepare(producer, changed, full=full)
     return None if full else producer.targets(changed)
 
 

@@ -6,17 +6,31 @@ import random
 
 import pytest
 
+from reviews.models import ReviewItem
 from reviews.producers.duplicates import CONVENTION, DuplicateBody, DuplicateTitle
 from reviews.producers.likeness import ALIKE, Comparison, TextKeys, alike, shingles, text_words
+from reviews.producers.runner import run, sweep
 from reviews.producers.titles import GENERIC, canonical_title, is_generic, title_key
 from tests.conftest import VaultFolder
 from tests.reviews.found import about, found, places
 from wiki.search.text import SPACELESS, WORD
+from wiki.sync import scan
 
 pytestmark = pytest.mark.django_db
 
 SAME = [
-    ["Acme", "ACME", "acme", "Acme, Inc.", "Acme Inc", "Acme LLC", "ACME GmbH", "Acme S.p.A.", "Acme SpA", "Acme s.p.a."],
+    [
+        "Acme",
+        "ACME",
+        "acme",
+        "Acme, Inc.",
+        "Acme Inc",
+        "Acme LLC",
+        "ACME GmbH",
+        "Acme S.p.A.",
+        "Acme SpA",
+        "Acme s.p.a.",
+    ],
     ["Acme", "Acme Co., Ltd.", "Acme Corp.", "Acme PLC", "Acme S.A.", "Acme SA", "Acme AG", "Acme B.V.", "Acme Srl"],
     ["acme-inc", "Acme"],
     ["Alan Turing", "alan turing", "Alan  Turing", "Alan\u00a0Turing", "Alan-Turing", "alan_turing", "“Alan Turing”"],
@@ -274,7 +288,10 @@ def test_chinese_texts(vault_folder: VaultFolder) -> None:
 NO_COPIES = {
     "short texts": {"a.md": " ".join(prose_of(30)), "b.md": " ".join(prose_of(30))},
     "daily notes": {"2024-05-17.md": paragraphs(prose_of(90)), "2024-05-18.md": paragraphs(prose_of(90))},
-    "a template and what was made by it": {"Templates/A.md": paragraphs(prose_of(90)), "A.md": paragraphs(prose_of(90))},
+    "a template and what was made by it": {
+        "Templates/A.md": paragraphs(prose_of(90)),
+        "A.md": paragraphs(prose_of(90)),
+    },
     "a catalog": {"wiki/log.md": paragraphs(prose_of(90)), "A.md": paragraphs(prose_of(90))},
     "a footer": {
         f"{number}.md": paragraphs([*prose_of(300, seed=number), *prose_of(60, seed=99)]) for number in range(5)
@@ -303,3 +320,19 @@ def test_copies_by_the_hundred_are_found_without_comparing_all(vault_folder: Vau
     assert len(findings) == 119
     assert all(places(finding)[0] == "copy 000.md" for finding in findings)
     assert len(compared) <= 119 * 20
+
+
+def test_a_sweep_knows_what_no_run_has_seen_yet(vault_folder: VaultFolder) -> None:
+    found(DuplicateTitle(), vault_folder, {"a.md": TURING, "b.md": TURING})
+    run()
+    (item,) = ReviewItem.objects.filter(rule="duplicate-title")
+    found_now = {"b.md": "---\ntitle: Somebody else\n---\n", "c.md": TURING}
+    for path, text in found_now.items():
+        vault_folder.write(path, text)
+    scan()
+    sweep()
+    item.refresh_from_db()
+    assert item.status == "pending", "a and c have one title now"
+    run()
+    item.refresh_from_db()
+    assert [page["path"] for page in item.referenced_pages] == ["c.md"]
