@@ -19,7 +19,7 @@ from wiki.vectors.rows import embedding_state, model_problem
 #: Of a query that are embedded: what a model reads of it costs as much as a passage.
 QUERY_CHARS: Final = 1_000
 #: Passages asked for to get one page, and again where pages turn out to have many that match.
-_PASSAGES_A_PAGE: Final = (4, 16)
+_PASSAGES_A_PAGE: Final = (3, 16)
 FAILED: Final = (
     "Meaning could not be searched, so these pages were found by their words alone. "
     "`manage.py doctor` says what is wrong."
@@ -80,10 +80,11 @@ def _searched(text: str, filters: Filters, limit: int) -> tuple[str | None, Mean
     embedder = current_embedder()
     if embedder is None:
         return embedder_problem(), NOT_ASKED
-    if not embedding_state().model_id:
+    state = embedding_state()
+    if not state.model_id:
         return None, NOT_ASKED
-    if problem := model_problem(embedder.model_id, embedder.dim):
-        return problem, NOT_ASKED
+    if (state.model_id, state.dim) != (embedder.model_id, embedder.dim):
+        return model_problem(embedder.model_id, embedder.dim), NOT_ASKED
     allowed = set(filters.pages().values_list("pk", flat=True)) if filters else None
     if allowed is not None and not allowed:
         return None, Meaning([], {})

@@ -193,7 +193,7 @@ def _with_linked(candidates: Sequence[Found], k: int, depth: int, filters: Filte
         return list(candidates[:k])
     seeds = candidates[: k - k // _LINKED_SHARE]
     scores = {seed.pk: seed.score for seed in seeds}
-    linked = linked_pages(scores, depth, filters)[: k - len(seeds)]
+    linked = linked_pages(scores, depth, filters, k - len(seeds))
     ways = {way.pk: way for way in linked}
     rest = [found for found in candidates[len(seeds) :] if found.pk not in ways][: k - len(seeds) - len(linked)]
     own = {found.pk: found for found in candidates}
