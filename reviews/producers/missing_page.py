@@ -25,10 +25,11 @@ from wiki.rows import all_rows, chunks, select
 
 # A Markdown link is a path: a page made for it would have another one.
 _KINDS: Final = (LinkKind.WIKILINK, LinkKind.EMBED, LinkKind.PROPERTY)
+# The empty text keeps SQLite from walking all broken links instead of those of a few pages.
 _ASKING: Final = (
     "SELECT page.path, link.kind, link.text, link.alias FROM {link} link JOIN {page} page ON page.id = link.source_id "
     "AND page.deleted_at IS NULL AND NOT page.reserved "
-    "WHERE link.source_id IN {items} AND link.state = 'broken' AND link.kind <> 'markdown'"
+    "WHERE link.source_id IN {items} AND link.state || '' = 'broken' AND link.kind <> 'markdown'"
 )
 
 
@@ -140,9 +141,9 @@ def _broken_named(targets: Collection[str]) -> Iterator[_Broken]:
     """Broken links that may ask for one of these. The names of all that are broken lie together in an index."""
     wanted = {target.rpartition("/")[2] for target in targets}
     slugs = {slugify(name) for name in wanted}
-    names = {name for (name,) in all_rows("SELECT name_key FROM {link} WHERE state = 'broken'")}
-    for chunk in chunks(sorted(name for name in names if name in slugs or folded(name) in wanted)):
-        yield from _broken(name_key__in=chunk)
+    names = all_rows("SELECT id, name_key FROM {link} WHERE state = 'broken'")
+    for chunk in chunks(number for number, name in names if name in slugs or folded(name) in wanted):
+        yield from _broken(pk__in=chunk)
 
 
 def _answered_elsewhere(missing: dict[str, _Missing]) -> list[str]:

@@ -45,7 +45,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='link',
-            index=models.Index(condition=models.Q(('state', 'pending'), ('state', 'broken'), _connector='OR'), fields=['state', 'name_key'], name='link_open'),
+            index=models.Index(condition=models.Q(('state', 'pending'), ('state', 'broken'), _connector='OR'), fields=['state', 'id', 'name_key'], name='link_open'),
         ),
         migrations.AddIndex(
             model_name='file',

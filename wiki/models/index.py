@@ -217,9 +217,12 @@ class Link(models.Model):
     class Meta:
         ordering = ["source_id", "order"]
         indexes = [
-            # With the name, so that all names that are asked for in vain are read from the index alone.
+            # With the name, so that all names that are asked for in vain are read from the index alone; behind the
+            # number, by which those that wait are taken in turn.
             models.Index(
-                fields=["state", "name_key"], condition=Q(state="pending") | Q(state="broken"), name="link_open"
+                fields=["state", "id", "name_key"],
+                condition=Q(state="pending") | Q(state="broken"),
+                name="link_open",
             ),
             models.Index(fields=["source", "order"], name="link_source_order"),
             models.Index(fields=["name_key"], name="link_name_key"),
