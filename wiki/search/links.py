@@ -47,6 +47,8 @@ def linked_pages(seeds: Mapping[int, float], depth: int, filters: Filters, limit
     from, halved; so everything is below its seed. A page that is reached several ways has its best score, from the
     better seed. The way may lead over a page that the filters leave out.
     """
+    if limit < 1:
+        return []
     reached: dict[int, _Reached] = {}
     frontier = {pk: _Reached(score, pk, 0) for pk, score in seeds.items()}
     for _ in range(max(0, min(depth, MAX_DEPTH))):
