@@ -49,7 +49,9 @@ class ItemSerializer(serializers.Serializer[Any]):
     status = serializers.ChoiceField(Status.choices)
     title = serializers.CharField(help_text="what is asked, in one line")
     rationale = serializers.CharField(help_text="why")
-    rank = serializers.IntegerField(help_text="how much rests on it")
+    rank = serializers.IntegerField(
+        help_text="how much rests on it; 1,000 of a staged write, 500 of what an agent files"
+    )
     page = NamedPageSerializer(allow_null=True, help_text="what it is about")
     file = NamedFileSerializer(allow_null=True)
     proposed_title = serializers.CharField()
@@ -257,7 +259,10 @@ class BulkSerializer(serializers.Serializer[Any]):
 
     action = Choice(ACTION_CHOICES)
     ids = Ids(
-        child=serializers.CharField(), min_length=1, max_length=MAX_IDS, help_text="an id given twice counts once"
+        child=serializers.CharField(),
+        min_length=1,
+        max_length=MAX_IDS,
+        help_text="an id given twice counts once; the answer names what is no text by its JSON text",
     )
     note = Text(required=False, default="", max_length=MAX_NOTE, help_text=_NOTE)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -78,7 +79,8 @@ def _named(ids: object) -> dict[str, UUID | None]:
 
 
 def _shown(given: object) -> str:
-    text = given if isinstance(given, str) else repr(given) if isinstance(given, int | float | None) else "?"
+    """What was sent in the place of an id: a text as it is, anything else as its JSON text."""
+    text = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False, default=lambda _: "?")
     return "".join(letter if letter.isprintable() else "?" for letter in text[:_SHOWN])
 
 

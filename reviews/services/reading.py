@@ -213,6 +213,11 @@ def _one_of(name: str, value: str, known: Any) -> str:
 
 def _about(page: str) -> Q:
     """Items about a page, or resting on it, by its id or its path (as it is, or as it was when they were filed)."""
+    if not page.strip():
+        raise SynapseError(
+            ErrorCode.INVALID_PARAM_VALUE,
+            "page must be the id or the vault path of a page. Leave it out for all items.",
+        )
     uid = as_id(page)
     if uid is not None:
         pages, named = Page.objects.filter(uid=uid), Q()

@@ -153,7 +153,7 @@ def test_good_bad_unknown_and_twice(action: str) -> None:
     assert outcome.updated == [str(twice.pk), str(new.pk)]
     assert outcome.already == [str(skipped.pk), str(dismissed.pk)]
     assert outcome.statuses == {str(skipped.pk): "skipped", str(dismissed.pk): "dismissed"}
-    assert outcome.not_found == [unknown, "999", "7", "None", "?", "", "x" * 100, "a?b"]
+    assert outcome.not_found == [unknown, "999", "7", "null", '{"a": 1}', "", "x" * 100, "a?b"]
     assert outcome.failed == []
     assert [what for what, *_ in history(twice)] == ["filed", "decided"]
 

@@ -50,9 +50,13 @@ def test_bulk_resolve_tells_apart_what_is_not_found(wanda: Rest, vault: VaultFol
 
 def test_an_id_given_twice_counts_once_however_it_is_spelled(wanda: Rest, vault: VaultFolder) -> None:
     (first,) = asked_many(1)
-    ids = [first, first.upper(), first, "x", "x", 7, 7]
+    ids = [first, first.upper(), first, "x", "x", 7, 7, None, True, [1]]
     answer = wanda.post(RESOLVE, {"ids": ids, "action": "skip"}).json()
-    assert (answer["resolved"], answer["not_found"], answer["count"]) == ([first], ["x", "7"], 1)
+    assert (answer["resolved"], answer["not_found"], answer["count"]) == (
+        [first],
+        ["x", "7", "null", "true", "[1]"],
+        1,
+    )
     assert ReviewItem.objects.get().events.filter(what="decided").count() == 1
 
 

@@ -93,6 +93,8 @@ def test_by_type_by_origin_and_by_page(rita: Rest, vault: Any) -> None:
         ("cursor=%00", 422, "invalid_content"),
         ("page=../secret.md", 403, "path_not_allowed"),
         ("page=%00", 403, "path_not_allowed"),
+        ("page=", 400, "invalid_param_value"),
+        ("page=%20", 400, "invalid_param_value"),
         ("page=/etc/passwd", 403, "path_not_allowed"),
         ("page='%20OR%201=1", None, None),
         ("page=%25%27", None, None),
