@@ -28,6 +28,8 @@ MAX_ITEMS: Final = 20
 MAX_TITLE: Final = 200
 #: The rule under which agents file.
 RULE: Final = "agent"
+#: Where its items stand in lists by rank: above what scans find of a page or a few, below writes that wait.
+RANK: Final = 500
 FIELDS: Final = (
     "item_type",
     "title",
@@ -158,6 +160,7 @@ def _finding(item: object, known: dict[str, Page]) -> Finding:
         base_hash=_base_hash(item),
         references=_references(item, page),
         search_queries=_queries(item),
+        rank=RANK,
     )
     return _complete(finding)
 

@@ -18,6 +18,8 @@ from wiki.services.merge import union
 
 #: The rule under which staged writes are filed.
 RULE: Final = "staged"
+#: Somebody waits for these, so they stand above what agents ask and scans find.
+RANK: Final = 1_000
 
 
 def stage_write(
@@ -65,6 +67,7 @@ def stage_write(
         proposed_body=content,
         proposed_text=_text_waiting(made, given, content) or made.text,
         base_hash=made.base_hash or "",
+        rank=RANK,
     )
     outcome = file(findings=[finding], origin=Origin.AGENT, author=author).outcomes[0]
     if outcome.item is None or outcome.what == "refused":

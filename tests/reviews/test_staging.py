@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from reviews.diff import item_diff
 from reviews.models import ReviewItem, Status
-from reviews.services import list_items, resolve, stage_write
+from reviews.services import list_items, propose, resolve, stage_write
 from tests.conftest import VaultFolder
-from tests.reviews.queue import ALICE, CLAUDE, history
+from tests.reviews.queue import ALICE, CLAUDE, history, pending
 from vault import drafts
 from vault.current import current_vault
 from vault.errors import ErrorCode, SynapseError
@@ -439,3 +439,12 @@ def test_composing_says_what_writing_would_warn_of(vault_folder: VaultFolder) ->
     assert (made.page, made.base_hash, made.path) == (None, None, "wiki/concepts/tides.md")
     assert "example.org" in ReviewItem.objects.get(pk=stage(content=content).pk).rationale
     assert made.warnings == write_page(title="Tides", content=content, frontmatter=TIDES, author=AGENT).warnings
+
+
+def test_what_somebody_waits_for_stands_above_what_scans_find(vault_folder: VaultFolder) -> None:
+    waits = stage()
+    asks = {"item_type": "contradiction", "title": "Two dates"}
+    (asked,) = propose(items=[asks], author=CLAUDE)["result"]
+    noise = pending("orphan", rank=499)
+    shown = [entry["id"] for entry in list_items(order="rank")["result"]]
+    assert shown == [str(waits.pk), asked["id"], str(noise.pk)]
