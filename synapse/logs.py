@@ -36,6 +36,16 @@ def _where(record: logging.LogRecord) -> dict[str, Any]:
     }
 
 
+class AsWarning(logging.Filter):
+    """For what strangers cause: told, but as no failure of this server, and without a stack."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Make a warning of the record, and let it pass where warnings do."""
+        record.levelno, record.levelname = logging.WARNING, logging.getLevelName(logging.WARNING)
+        record.exc_info = record.exc_text = None
+        return logging.getLogger(record.name).isEnabledFor(logging.WARNING)
+
+
 class JsonLineFormatter(logging.Formatter):
     """A record as one JSON object on one line: time, level, logger, message, reason, and where an exception was."""
 

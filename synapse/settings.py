@@ -294,6 +294,7 @@ LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"()": "synapse.logs.JsonLineFormatter"}},
+    "filters": {"as_warning": {"()": "synapse.logs.AsWarning"}},
     # stderr: on stdio nothing but the protocol may reach stdout
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": SYNAPSE_LOG_LEVEL},
@@ -309,5 +310,6 @@ LOGGING: dict[str, Any] = {
         # What these say at DEBUG quotes pages: each chunk of an answer, each statement with its values.
         "sse_starlette": {"level": "INFO"},
         "django.db.backends": {"level": "INFO"},
+        "django.security.DisallowedHost": {"filters": ["as_warning"]},
     },
 }

@@ -6,7 +6,7 @@ import logging
 import math
 from typing import Any, Final
 
-from django.core.exceptions import PermissionDenied, RequestDataTooBig
+from django.core.exceptions import DisallowedHost, PermissionDenied, RequestDataTooBig
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views import defaults
 from rest_framework import exceptions as drf
@@ -115,7 +115,13 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Django's 400: a Host it does not serve, or a request it can't read."""
-    return _plain(ErrorCode.MALFORMED_BODY, "The request can't be read, or asks for a host that is not served here.")
+    if isinstance(exception, DisallowedHost):
+        return _plain(
+            ErrorCode.MALFORMED_BODY,
+            "This server does not answer to the host name that the request has. Add the name to SYNAPSE_ALLOWED_HOSTS "
+            "on the server, or ask for one that is there.",
+        )
+    return _plain(ErrorCode.MALFORMED_BODY, "The request can't be read. Send one that follows HTTP.")
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:

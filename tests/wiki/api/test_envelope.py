@@ -84,7 +84,15 @@ def test_addresses_that_are_none(rita: Rest, nobody: Rest) -> None:
 
 
 def test_a_host_that_is_not_served(rita: Rest) -> None:
-    refused(rita.get("/status", Host="evil.example"), 400, "malformed_body")
+    envelope = refused(rita.get("/status", Host="evil.example"), 400, "malformed_body")
+    assert "SYNAPSE_ALLOWED_HOSTS" in envelope["error"]
+    assert "evil" not in envelope["error"]
+
+
+def test_a_host_that_is_not_served_is_no_failure_in_the_log(rita: Rest, caplog: pytest.LogCaptureFixture) -> None:
+    rita.get("/status", Host="evil.example")
+    records = [record for record in caplog.records if record.name == "django.security.DisallowedHost"]
+    assert [(record.levelname, record.exc_info) for record in records] == [("WARNING", None)]
 
 
 @pytest.mark.parametrize("method", ["PATCH", "DELETE", "TRACE", "BREW"])
