@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from abc import ABC, abstractmethod
 from typing import Any, NoReturn
 
@@ -30,6 +32,7 @@ class SynapseCommand(BaseCommand, ABC):
                 require_tables()
                 check_binding()
             self.run(**options)
+            self.stdout.flush()
         except SynapseError as error:
             if options.get("json"):
                 self.stdout.write(json.dumps(error.envelope(), ensure_ascii=False))
@@ -40,7 +43,8 @@ class SynapseCommand(BaseCommand, ABC):
                 "The database did not answer as expected. `manage.py doctor` says what is wrong with it."
             ) from None
         except BrokenPipeError:
-            raise SystemExit(0) from None  # the reader (head, less) has seen enough
+            _say_no_more()  # the reader (head, less) has seen enough
+            raise SystemExit(0) from None
         except KeyboardInterrupt:
             raise SystemExit(130) from None
 
@@ -55,3 +59,10 @@ class SynapseCommand(BaseCommand, ABC):
     def print_json(self, data: Any) -> None:
         """One JSON document on standard output."""
         self.stdout.write(json.dumps(data, ensure_ascii=False, default=str))
+
+
+def _say_no_more() -> None:
+    """Lead standard output to nowhere: what is still buffered is written when Python ends, and would fail again."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
