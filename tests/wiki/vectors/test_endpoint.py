@@ -11,7 +11,10 @@ import numpy as np
 import pytest
 
 from tests.endpoint_server import DIM, Endpoint, right, running, said, send, vector
+from tests.indexed import indexed
 from vault.errors import ErrorCode, SynapseError
+from wiki.embedding.pipeline import embed_some
+from wiki.search import retrieve
 from wiki.vectors.embedders import current_embedder, embedder_problem, endpoint, forget_embedder
 from wiki.vectors.embedders.endpoint import EndpointEmbedder, load, protocol_of
 
@@ -336,3 +339,20 @@ def test_the_model_of_the_rows(settings: Any, server: Endpoint, model: str, mode
     settings.EMBEDDER_MODEL = model
     assert load().model_id == model_id
     assert server.requests[0][2]["model"] == model
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("vault_folder")
+def test_pages_are_found_with_it_and_without_it(settings: Any, server: Endpoint, waits: list[float]) -> None:
+    page = indexed("Bread", "Flour, water and yeast.")
+    embedder = load()
+    assert embed_some(embedder=embedder).chunks == 1
+    answer = retrieve("yeast")
+    assert (answer.mode, answer.degraded, [hit.page.pk for hit in answer.hits]) == ("hybrid", None, [page.pk])
+    server.answer = lambda handler, body: send(handler, {"error": KEY}, 500)
+    answer = retrieve("yeast")
+    assert (answer.mode, [hit.page.pk for hit in answer.hits]) == ("lexical", [page.pk])
+    assert "500" in str(answer.degraded) and KEY not in str(answer.degraded)
+    other = indexed("Orbit", "Round the earth.")
+    outcome = embed_some(embedder=embedder)
+    assert outcome.failed == [other.pk] and "500" in outcome.problem
