@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 from typing import Any, Final
@@ -32,6 +33,10 @@ if not settings.CELERY_BROKER_URL:
         "CELERY_BROKER_URL is not set: name the broker, such as redis://127.0.0.1:6379/0, for this process and for "
         "all others of this vault. Without one `manage.py serve` does all work by itself."
     )
+
+# With PostgreSQL nothing else may have made the folder in which beat keeps when it last asked for what.
+with contextlib.suppress(OSError):
+    settings.SYNAPSE_DATA.mkdir(parents=True, exist_ok=True)
 
 app = Celery("synapse")
 app.set_default()

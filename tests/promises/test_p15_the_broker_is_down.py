@@ -1,0 +1,58 @@
+"""P15: while the broker is down, reading, writing and deciding go on; what waits is done when it is back."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.services.place import Place, eventually, place
+
+pytestmark = pytest.mark.services
+
+WRITES = 20
+#: What a write may take, and in which time the backlog is gone once the broker is back.
+WRITE_SECONDS = 1.0
+DRAINED_SECONDS = 60.0
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def there(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    with place(tmp_path_factory.mktemp("p15"), request.param) as made:
+        yield made
+
+
+def test_work_goes_on_and_nothing_is_lost(there: Place) -> None:
+    there.worker()
+    there.beat()
+    there.act("tell", "wiki.tasks.embed_pages")
+    eventually(lambda: not there.act("state")["embed"], "worker and beat are at work")
+    there.redis.stop()
+    took = there.act("writes", str(WRITES))
+    waiting = there.act("state")
+    assert waiting["jobs"] and waiting["embed"], "it waits as rows"
+    p95 = {what: statistics.quantiles(seconds, n=20)[-1] for what, seconds in took.items()}
+    there.redis.start()
+    back = time.monotonic()
+
+    def drained() -> bool:
+        state = there.act("state")
+        return not (state["jobs"] or state["embed"])
+
+    eventually(drained, "the backlog is drained", DRAINED_SECONDS)
+    print(f"p95 in seconds: {p95}; drained {time.monotonic() - back:.1f} s after the broker was back")
+    state = there.act("state")
+    assert state["failed"] == []
+    titles = {row["title"] for row in state["index"] if "page" in row}
+    assert {f"Written {number}" for number in range(WRITES)} <= titles
+    index = (there.vault / "wiki/index.md").read_text(encoding="utf-8")
+    assert all(f"Written {number}" in index for number in range(WRITES))
+    decided = [row for row in state["reviews"] if row[1].startswith("asked ")]
+    assert len(decided) == WRITES and {row[2] for row in decided} == {"skipped"}
+    embedded = {row[0] for row in state["chunks"]}
+    assert {f"wiki/concepts/written-{number}.md" for number in range(WRITES)} <= embedded
+    # The 95th percentile is printed, since others use the machine too; a broker that is waited for costs each of them.
+    for what in ("write", "decide"):
+        assert statistics.median(took[what]) < WRITE_SECONDS, what
