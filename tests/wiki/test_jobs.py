@@ -130,6 +130,18 @@ def test_kinds_are_closed() -> None:
         jobs.enqueue("nonsense")
 
 
+def test_rooms_above_add_their_kinds_once(ran: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "HANDLERS", dict(jobs.HANDLERS))
+    for _ in range(2):
+        jobs.register("another", jobs.HANDLERS["catalog"])
+    jobs.enqueue("another", payload={"n": 1})
+    assert jobs.is_waiting("another") and not jobs.is_waiting("another", "key")
+    assert jobs.run_due() == 1
+    assert ran == [{"n": 1}] and not jobs.is_waiting("another")
+    with pytest.raises(ValueError, match="another"):
+        jobs.register("another", "elsewhere.run")
+
+
 def test_finished_rows_are_kept_for_a_month(ran: list[dict[str, Any]]) -> None:
     for key, days in (("old", 31), ("new", 29)):
         jobs.enqueue("catalog", key)
