@@ -10,8 +10,9 @@ from typing import Any, Final
 from django.conf import settings
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
+from reviews.actions import supported
 from reviews.comparing import Comparison, Row, Segment, row_as_dict
-from reviews.models import ItemType, ReviewItem, Status
+from reviews.models import ReviewItem, Status
 from reviews.services.creating import proposal
 from vault import history
 from vault.current import current_vault
@@ -85,13 +86,13 @@ class ItemDiff:
 def item_diff(item: ReviewItem, *, stubs: bool = False) -> ItemDiff | None:
     """The diff of an item that proposes a body or a staged text; None for one that proposes neither.
 
-    What is shown of a pending item is what ``create`` would write today; with ``stubs`` also for a page that is
-    missing. Reads files and takes locks, so it has no place in a transaction or in a list. What can't be read or
-    composed is said in ``problem``.
+    What is shown of a pending item is what ``create`` would write today; with ``stubs`` also of one that proposes no
+    text and that ``create`` makes a stub of. Reads files and takes locks, so it has no place in a transaction or in a
+    list. What can't be read or composed is said in ``problem``.
     """
     pending = item.status == Status.PENDING
     proposes = item.proposed_body is not None or bool(item.proposed_text)
-    if not proposes and not (stubs and pending and item.item_type == ItemType.MISSING_PAGE):
+    if not proposes and not (stubs and pending and "create" in supported(item)):
         return None
     would = _would_write(item) if pending else _wrote(item)
     standing = would.standing or _standing(would.page, would.path)

@@ -139,7 +139,7 @@ def item_as_dict(item: ReviewItem, *, whole: bool = False) -> dict[str, Any]:
 
 
 def item_detail(item: ReviewItem) -> dict[str, Any]:
-    """An item whole: with its newest events, the actions that can be taken now, and what it proposes as a diff.
+    """An item whole: with its newest events, the actions that can be taken now, and as a diff what ``create`` writes.
 
     ``research`` is where its run stands, with the page that came of it. ``conflict`` tells that the page is no longer
     the version that the proposal was made from. Reads files.
@@ -148,7 +148,7 @@ def item_detail(item: ReviewItem) -> dict[str, Any]:
     from reviews.services.research import research_of
 
     pending = item.status == Status.PENDING
-    diff = item_diff(item)
+    diff = item_diff(item, stubs=True)
     newest = ReviewEvent.objects.filter(item=item).order_by("-pk")[:MAX_EVENTS]
     return {
         **item_as_dict(item, whole=True),

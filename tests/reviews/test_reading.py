@@ -288,7 +288,7 @@ def test_a_finding_about_a_page_that_moved_on_is_a_conflict_without_a_text_too(v
     vault_folder.write("wiki/ada.md", "Old.\n")
     scan()
     page = Page.objects.get(path="wiki/ada.md")
-    item = pending("t", page=page, base_hash=page.content_hash)
+    item = pending("t", item_type="confirm", page=page, base_hash=page.content_hash)
     assert item_detail(get_item(item.pk))["conflict"] is False
     (vault_folder.root / "wiki/ada.md").unlink()
     assert item_detail(get_item(item.pk))["conflict"] is True

@@ -10,6 +10,7 @@ import pytest
 from django.utils import timezone
 
 from reviews.models import ReviewItem, Status
+from tests.conftest import VaultFolder
 from tests.reviews.api.conftest import NO_IDS_IN_ADDRESSES, Rest, asked, asked_many, decided, page, refused
 from wiki.models import Page
 
@@ -166,6 +167,22 @@ def test_one_item_whole(rita: Rest, vault: Any) -> None:
     assert "+Longer." in shown["diff"]["unified"]
     assert [(event["what"], event["who"]) for event in shown["events"]] == [("filed", "claude")]
     assert rita.get(f"{QUEUE}/{str(item.pk).upper()}/").json()["id"] == str(item.pk)
+
+
+def test_a_missing_page_shows_the_stub_that_would_be_made(rita: Rest, wanda: Rest, vault: VaultFolder) -> None:
+    turing = page("Alan Turing", "About [[Computability]].\n", kind="entity")
+    item = asked(
+        "Computability is missing", item_type="missing-page", proposed_title="Computability", references=[turing]
+    )
+    (row,) = rita.get(QUEUE).json()["result"]
+    assert "diff" not in row
+    shown = rita.get(f"{QUEUE}/{item.pk}").json()
+    assert (shown["conflict"], shown["diff"]["new_page"], shown["diff"]["problem"]) == (False, True, None)
+    added = [line.removeprefix("+") for line in shown["diff"]["unified"].split("\n") if line.startswith("+")]
+    made = wanda.post(f"{QUEUE}/{item.pk}/create").json()["item"]["created_page"]
+    assert made["path"] == shown["diff"]["path"]
+    assert "\n".join(added[1:]) in (vault.root / made["path"]).read_text()
+    assert rita.get(f"{QUEUE}/{item.pk}").json()["diff"] is None, "it stands"
 
 
 def test_an_item_whose_page_has_moved_on_says_so(rita: Rest, vault: Any) -> None:
