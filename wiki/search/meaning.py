@@ -10,14 +10,16 @@ from django.db import DatabaseError
 
 from vault.errors import SynapseError
 from wiki.rows import select
+from wiki.search.budget import beginning
 from wiki.search.candidates import Candidate
 from wiki.search.databases import savepoint, was_cancelled
 from wiki.search.filters import Filters
 from wiki.vectors.embedders import current_embedder, embedder_problem, embeddings_wanted, sparse
 from wiki.vectors.rows import embedding_state, model_problem
 
-#: Of a query that are embedded: what a model reads of it costs as much as a passage.
-QUERY_CHARS: Final = 1_000
+#: Of a query that are embedded, so that it costs no more than a passage whatever its script: a thousand letters, or a
+#: quarter of that in Chinese, where each is a token.
+QUERY_TOKENS: Final = 250
 #: Passages asked for to get one page, and again where pages turn out to have many that match.
 _PASSAGES_A_PAGE: Final = (3, 16)
 FAILED: Final = (
@@ -88,7 +90,7 @@ def _searched(text: str, filters: Filters, limit: int) -> tuple[str | None, Mean
     allowed = set(filters.pages().values_list("pk", flat=True)) if filters else None
     if allowed is not None and not allowed:
         return None, Meaning([], {})
-    some, weighing = text[:QUERY_CHARS], sparse(embedder)
+    some, weighing = beginning(text, QUERY_TOKENS), sparse(embedder)
     weights = weighing.sparse_query(some) if weighing else None
     return None, _nearest(embedder.embed_query(some), weights, allowed, limit)
 

@@ -15,7 +15,7 @@ from tests.wiki.search.conftest import EveryRow
 from vault.errors import ErrorCode, SynapseError
 from wiki.models import Chunk, EmbeddingState, Page
 from wiki.search import PageWords, SearchAnswer, index_words, retrieve, search, texts
-from wiki.search.meaning import FAILED, QUERY_CHARS
+from wiki.search.meaning import FAILED, QUERY_TOKENS
 from wiki.search.schema import drop_words
 
 pytestmark = pytest.mark.django_db
@@ -247,14 +247,15 @@ def _misspell(page: Page, word: str, other: str) -> None:
     index_words([PageWords(page.pk, page.title, body.replace(word, other))])
 
 
-def test_of_a_long_query_the_beginning_is_embedded(
-    three: None, embed: Embed, hashed: Hashed, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("word", "characters"), [("sea ", 4 * QUERY_TOKENS - 1), ("海", QUERY_TOKENS)])
+def test_of_a_long_query_the_beginning_is_embedded_and_costs_the_same_in_any_script(
+    three: None, embed: Embed, hashed: Hashed, monkeypatch: pytest.MonkeyPatch, word: str, characters: int
 ) -> None:
     embed()
     given: list[str] = []
     monkeypatch.setattr(hashed, "embed_query", lambda text: given.append(text) or hashed._one(text))
-    search("sea " * 2_000)
-    assert [len(text) for text in given] == [QUERY_CHARS]
+    search(word * 2_000)
+    assert [len(text) for text in given] == [characters]
 
 
 def test_equals_are_in_the_order_of_their_paths_and_the_answer_is_the_same_again(embed: Embed) -> None:
