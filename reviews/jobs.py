@@ -40,7 +40,14 @@ def forget_queue(**_: object) -> None:
 
 
 def run_findings(payload: dict[str, Any]) -> dict[str, Any]:
-    """The handler of ``findings`` jobs; what it returns is :func:`reviews.producers.runner.run`'s."""
-    from reviews.producers.runner import run
+    """The handler of ``findings`` jobs; what it returns is :func:`reviews.producers.runner.run`'s.
 
-    return run(rescanned=bool(payload.get("rescanned")))
+    Where a scan has died half-way another one is asked for: until it has ended nothing can be said of the index.
+    """
+    from reviews.producers.runner import run
+    from wiki.services import request_rescan
+
+    outcome = run(rescanned=bool(payload.get("rescanned")))
+    if outcome.get("waits") == "scan":
+        request_rescan()
+    return outcome

@@ -270,6 +270,17 @@ def test_a_scan_at_work_is_waited_for(told: Told) -> None:
     assert run()["filed"] == 1
 
 
+def test_a_scan_that_died_is_made_up_for(told: Told) -> None:
+    told.true = told.concerns = {"a"}
+    change()
+    queue_jobs.request_findings()
+    binding.begin_scan_rows()
+    jobs.drain()
+    assert list(Job.objects.order_by("pk").values_list("kind", flat=True))[-3:] == ["findings", "rescan", "findings"]
+    assert titles() == ["a"]
+    assert jobs.waiting() == 0
+
+
 def test_what_is_found_while_a_scan_begins_is_not_filed(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
     told.true = told.concerns = {"a"}
     change()
