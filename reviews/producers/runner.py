@@ -88,7 +88,8 @@ def run_everything(progress: Progress | None = None) -> dict[str, Any]:
 def sweep() -> int:
     """Close the pending items that are no longer true, and file nothing; returns how many were closed.
 
-    Of what agents filed only missing pages are looked at. Raises ``read_only``.
+    Of what agents filed only missing pages are looked at. While a scan is at work nothing is closed. Raises
+    ``read_only``.
     """
     check_writes_allowed()
     closed = 0
@@ -97,7 +98,9 @@ def sweep() -> int:
         pending = _pending({producer.rule: None})[producer.rule]
         if pending:
             _prepare(producer, changed, full=changed.everything)
-            found = producer.find({item.target for item in pending})
+            found = list(producer.find({item.target for item in pending}))
+            if not index_is_whole():
+                return closed
             closed += _close_untrue(pending, found)
     return closed + _close_answered(None)
 

@@ -24,7 +24,7 @@ from vault.current import current_vault, forget_vault
 from vault.errors import ErrorCode, SynapseError
 from wiki import binding, changes, jobs
 from wiki.changes import Changed
-from wiki.models import Job, Page
+from wiki.models import Job, Link, Page
 from wiki.services import write_page
 from wiki.sync import scan
 
@@ -349,6 +349,18 @@ def test_a_sweep_closes_and_files_nothing(told: Told) -> None:
     assert told.asked == [{"a", "b"}]
     assert titles() == ["a is missing"] and titles("auto_resolved") == ["b is missing"]
     assert sweep() == 0
+
+
+def test_a_sweep_closes_nothing_while_a_scan_is_at_work(vault_folder: VaultFolder) -> None:
+    vault_folder.write("wiki/a.md", "[[Missing]]")
+    scan()
+    run()
+    binding.begin_scan_rows()
+    Link.objects.update(state="pending")
+    assert sweep() == 0
+    scan()
+    assert sweep() == 0
+    assert ReviewItem.objects.filter(rule="missing-page", status="pending").exists()
 
 
 def test_a_sweep_leaves_what_agents_filed_but_missing_pages_that_are_there(told: Told) -> None:
