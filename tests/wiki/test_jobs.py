@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -96,6 +98,51 @@ def test_a_dead_job_gives_way_to_a_newer_one(ran: list[dict[str, Any]]) -> None:
     assert jobs.run_due() == 1
     assert ran == [{"n": 2}]
     assert Job.objects.get(payload={"n": 1}).outcome == {"superseded": True}
+
+
+def test_a_job_that_ends_its_process_each_time_is_given_up(ran: list[dict[str, Any]]) -> None:
+    jobs.enqueue("catalog")
+    Job.objects.update(started_at=timezone.now(), attempts=jobs.MAX_DEATHS)
+    assert jobs.run_due() == 0
+    assert Job.objects.get().outcome == {"failed": "process_died"}
+    assert ran == []
+
+
+def test_a_row_that_came_while_the_lock_was_held_is_run_too(
+    ran: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever came for it has gone away, since another drained."""
+    taken = jobs.try_exclusive
+
+    @contextmanager
+    def late(name: str) -> Iterator[bool]:
+        with taken(name) as ours:
+            yield ours
+        if len(ran) == 1:
+            jobs.enqueue("catalog", "late")
+
+    monkeypatch.setattr(jobs, "try_exclusive", late)
+    jobs.enqueue("catalog", "first")
+    assert jobs.run_all_due() == 2
+    assert jobs.waiting() == 0
+
+
+def test_with_a_broker_the_work_is_left_to_celery(
+    ran: list[dict[str, Any]], settings: Any, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(jobs.broker, "tell", lambda task, delay=0.0: told.append(task))
+    settings.CELERY_BROKER_URL = "redis://127.0.0.1:1/0"
+    with django_capture_on_commit_callbacks(execute=True):
+        jobs.enqueue("catalog")
+        assert told == [], "nobody is told of a row that may never be"
+    assert told == [jobs.broker.DRAIN]
+    assert jobs.drain() == 0
+    thread = jobs.JobThread(threading.Event())
+    thread.start()
+    thread.join(10)
+    assert not thread.is_alive()
+    assert ran == [] and jobs.waiting() == 1
 
 
 def test_only_one_process_drains(ran: list[dict[str, Any]]) -> None:
