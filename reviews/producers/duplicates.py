@@ -29,8 +29,6 @@ SAME_TITLE_AT_MOST: Final = 50
 SAME_KEY_AT_MOST: Final = 50
 #: Pages that one page is compared with, those with most keys in common.
 CANDIDATES_AT_MOST: Final = 20
-#: Keys that two texts must have in common to be compared.
-FEWEST_COMMON_KEYS: Final = 2
 
 
 class DuplicateTitle:
@@ -193,12 +191,10 @@ def _candidates(targets: Collection[str] | None) -> dict[int, list[int]]:
     for copy, page in _before_and_after(pages):
         if pages is None or copy in pages:
             common[copy][page] += 1
-    found = {}
-    for copy, counted in common.items():
-        best = [page for page, keys in counted.most_common() if keys >= FEWEST_COMMON_KEYS]
-        if best:
-            found[copy] = best[:CANDIDATES_AT_MOST]
-    return found
+    return {
+        copy: sorted(counted, key=lambda page: (-counted[page], page))[:CANDIDATES_AT_MOST]
+        for copy, counted in common.items()
+    }
 
 
 def _before_and_after(pages: Collection[int] | None) -> Iterator[tuple[int, int]]:

@@ -30,9 +30,9 @@ ALIKE: Final = 0.9
 #: Shorter texts are not compared: a handful of words is the same by chance, or by template.
 FEWEST_WORDS: Final = 40
 #: Keys of a text.
-KEYS: Final = 8
+KEYS: Final = 6
 #: Characters at each end of a text from which its keys are taken.
-END_CHARS: Final = 1_200
+END_CHARS: Final = 1_000
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _ASCII: Final = bytes(range(128))
@@ -159,6 +159,9 @@ def _digest(words: Iterable[str]) -> str:
 # --- rows ------------------------------------------------------------------------------------------
 
 _STORED: Final = "SELECT id, page_id, key FROM reviews_likenesskey WHERE kind = '{kind}'"
+_SHARED: Final = (
+    " AND key IN (SELECT key FROM reviews_likenesskey WHERE kind = '{kind}' GROUP BY key HAVING COUNT(*) > 1)"
+)
 _OF_PAGES: Final = " AND page_id IN {items}"
 _UNDER_KEYS: Final = " AND key IN {items}"
 
@@ -203,8 +206,12 @@ def keys_among(kind: str, pages: Collection[int]) -> set[str]:
 
 
 def keyed(kind: str, keys: Collection[str] | None) -> Iterator[tuple[str, int]]:
-    """``(key, page)`` of all pages under these keys; None: under any."""
-    return ((key, page) for _, page, key in _stored(kind, _UNDER_KEYS, keys))
+    """``(key, page)`` of all pages under these keys; None: under any that several pages have."""
+    if keys is None:
+        rows = read((_STORED + _SHARED).replace("{kind}", kind), "", None)
+    else:
+        rows = _stored(kind, _UNDER_KEYS, keys)
+    return ((key, page) for _, page, key in rows)
 
 
 def _stored(kind: str, among: str, items: Collection[Any] | None) -> Iterator[tuple[int, int, str]]:

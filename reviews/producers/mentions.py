@@ -27,6 +27,8 @@ _NAME: Final = "name"
 #: Pages counted for one name: with so many a person sees what is the matter.
 PLACES_AT_MOST: Final = 50
 _TEXTS_AT_ONCE: Final = 100
+#: Texts that tell which words are rare.
+_SAMPLE: Final = 200
 #: Languages that write all nouns with a capital.
 _CAPITAL_NOUNS: Final = frozenset({"de", "lb"})
 _ALIASES: Final = "SELECT page_id, name FROM {alias} WHERE name <> ''"
@@ -188,15 +190,16 @@ def _names_by_key(grams: Iterable[str]) -> Iterator[_Named]:
 def _everywhere() -> Iterator[tuple[_Text, list[_Named]]]:
     """Each text with the names that it may hold: one pass over all texts, by path.
 
-    A name is looked for by the one of its words that the fewest names have, and of these the longest.
+    A name is looked for by that of its words which the fewest texts of a sample have.
     """
-    names = list(_names(None))
-    common = Counter(word for named in names for word in named.words)
+    places = _places(None)
+    sample = _texts(places[:: max(1, len(places) // _SAMPLE)])
+    common = Counter(word for text in sample for word in text.words)
     by_word: dict[str, list[_Named]] = defaultdict(list)
-    for named in names:
+    for named in _names(None):
         by_word[min(named.words, key=lambda word: (common[word], -len(word), word))].append(named)
     telling = set(by_word)
-    for text in _texts(_places(None)):
+    for text in _texts(places):
         held = [
             named
             for word in telling & text.words
