@@ -223,7 +223,7 @@ def test_a_rescan_is_asked_for_once(vault_folder: VaultFolder) -> None:
     assert first["started"] and not first["running"]
     assert request_rescan() == {"started": False, "job": first["job"], "running": False}
     vault_folder.write("wiki/a.md", "x\n")
-    assert jobs.run_due() == 1
+    assert jobs.run_due()
     assert Job.objects.get(pk=first["job"]).outcome["added"] == 1
     assert request_rescan()["job"] != first["job"]
 
@@ -254,6 +254,6 @@ def test_noted_paths_are_scanned(vault_folder: VaultFolder) -> None:
     vault_folder.write("wiki/a.md", "x\n")
     catchup.note(["wiki/a.md"])
     started = time.monotonic()
-    assert jobs.run_due() == 1
+    assert jobs.run_due()
     assert page_by_title("a").path == "wiki/a.md"
     assert time.monotonic() - started < 30
