@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
+from reviews.actions import supported
 from reviews.models import ItemType, ReviewItem
+from reviews.services.findings import Finding, item_values
 from reviews.services.stubs import askers, stub_body, stub_language, unresolved_by
 from vault.errors import ErrorCode, SynapseError
 from vault.frontmatter import compose
@@ -17,6 +19,14 @@ from wiki.models import Page, PageType
 from wiki.services import Composed, PageWritten, compose_page, write_composed
 from wiki.services.approved import conflicting, is_stale
 from wiki.services.rules import clean_title
+
+#: Refusals of a write that stay, as long as the proposal is what it is.
+_FOR_GOOD: Final = (
+    ErrorCode.INVALID_FRONTMATTER,
+    ErrorCode.INVALID_CONTENT,
+    ErrorCode.PATH_NOT_ALLOWED,
+    ErrorCode.PAYLOAD_TOO_LARGE,
+)
 
 
 def carry_out(item: ReviewItem, *, author: Author, note_intent: Callable[[str], None] | None = None) -> PageWritten:
@@ -55,6 +65,30 @@ def proposal(item: ReviewItem, *, author: Author) -> Composed:
     if is_edit(item):
         return _edit(item, author)
     return _new_page(item, author)
+
+
+def check_can_be_written(finding: Finding, *, author: Author) -> None:
+    """Refuse what ``create`` would refuse whatever comes, with the code and the sentence of that refusal.
+
+    What may be otherwise by then (the version of a page, a title that is taken, who asks for a page) is no reason, nor
+    is an item that ``create`` does not fit. Composes the file; reads files and takes locks.
+    """
+    item = ReviewItem(item_type=finding.item_type, target=finding.target, **item_values(finding))
+    if "create" not in supported(item):
+        return
+    try:
+        proposal(item, author=author)
+    except SynapseError as error:
+        if error.code not in _FOR_GOOD:
+            return
+        if not is_edit(item) and "sources" in error.repair.get("fields", {}) and not finding.references:
+            raise SynapseError(
+                error.code,
+                "No page asks for this one, so it has nothing to rest on, and create could not make it. Name the pages "
+                "that ask for it in referenced_pages, or give sources in proposed_frontmatter.",
+                **error.repair,
+            ) from None
+        raise
 
 
 def is_edit(item: ReviewItem) -> bool:

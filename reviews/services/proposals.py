@@ -11,6 +11,7 @@ from typing import Any, Final
 from django.conf import settings
 
 from reviews.models import ItemType, Origin
+from reviews.services.creating import check_can_be_written
 from reviews.services.filing import file
 from reviews.services.findings import MAX_QUERIES, MAX_QUERY, MAX_RATIONALE, MAX_REFERENCES, Finding
 from reviews.services.rules import as_id, check_writes_allowed
@@ -69,7 +70,7 @@ def propose(*, items: Sequence[object], author: Author) -> dict[str, Any]:
     was filed.
     """
     check_writes_allowed()
-    parsed = parse_items(items)
+    parsed = parse_items(items, author=author)
     filed = file(findings=[finding for _, finding in parsed.findings], origin=Origin.AGENT, author=author)
     entries = [{"outcome": "refused", **refusal} for refusal in parsed.refused]
     for (index, _), outcome in zip(parsed.findings, filed.outcomes, strict=True):
@@ -85,8 +86,8 @@ def propose(*, items: Sequence[object], author: Author) -> dict[str, Any]:
     return {"result": entries, **counts}
 
 
-def parse_items(items: Sequence[object]) -> Parsed:
-    """Findings from what an agent sent, and a refusal for each item that is wrong.
+def parse_items(items: Sequence[object], *, author: Author) -> Parsed:
+    """Findings from what an agent sent, and a refusal for each item that is wrong, or that could never be written.
 
     Raises ``invalid_param_type`` for what is no list, ``invalid_param_value`` for none or more than 20 items.
     """
@@ -100,7 +101,9 @@ def parse_items(items: Sequence[object]) -> Parsed:
     known: dict[str, Page] = {}
     for index, item in enumerate(items):
         try:
-            parsed.findings.append((index, _finding(item, known)))
+            finding = _finding(item, known)
+            check_can_be_written(finding, author=author)
+            parsed.findings.append((index, finding))
         except SynapseError as error:
             parsed.refused.append({"index": index, **error.envelope()})
     return parsed
@@ -185,6 +188,13 @@ def _complete(finding: Finding) -> Finding:
             "A proposed_body needs the page it is for, or the proposed_title of a new one.",
             missing=["page"],
         )
+    if finding.proposed_frontmatter is not None and finding.proposed_body is None and not _names_another(finding):
+        raise SynapseError(
+            ErrorCode.MISSING_REQUIRED_PARAMS,
+            "proposed_frontmatter alone can't be written. Send the body too: proposed_body is the page's whole text "
+            "without frontmatter (and base_hash its version), or the text of a new page under proposed_title.",
+            missing=["proposed_body"],
+        )
     if _is_edit(finding) and finding.page is not None and not finding.base_hash:
         raise SynapseError(
             ErrorCode.BASE_REQUIRED,
@@ -210,9 +220,12 @@ def _complete(finding: Finding) -> Finding:
 
 def _is_edit(finding: Finding) -> bool:
     """Whether it proposes another text for the page it is about; a body beside another title is a new page."""
-    if finding.page is None or finding.proposed_body is None:
-        return False
-    return finding.proposed_title in ("", finding.page.title)
+    return finding.page is not None and finding.proposed_body is not None and not _names_another(finding)
+
+
+def _names_another(finding: Finding) -> bool:
+    """Whether its title is that of a new page."""
+    return finding.proposed_title not in ("", finding.page.title if finding.page else "")
 
 
 def _text(item: Mapping[str, Any], name: str, limit: int) -> str:

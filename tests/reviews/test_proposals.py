@@ -12,15 +12,25 @@ from hypothesis import strategies as st
 from reviews.models import ReviewItem
 from reviews.services import parse_items, propose, resolve
 from reviews.services.proposals import FIELDS, page_named
+from tests.conftest import VaultFolder
 from tests.indexed import indexed
 from tests.reviews.queue import ALICE, CLAUDE
 from vault.errors import ErrorCode, SynapseError
 from wiki.models import Page
+from wiki.sync import scan
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("vault_folder")]
 
 LEAST = {"item_type": "contradiction", "title": "Two dates of birth"}
+SOURCES: dict[str, Any] = {"proposed_frontmatter": {"sources": ["raw/sources/a.md"]}}
 MISSING = {"item_type": "missing-page", "title": "Who was she?", "proposed_title": "Ada"}
+
+
+def written(folder: VaultFolder, title: str) -> Page:
+    """A page that can be edited, in the vault and in the index."""
+    folder.write(f"wiki/{title}.md", f"---\ntitle: {title}\ntype: concept\nsources: [x]\nlang: en\n---\nWho?\n")
+    scan()
+    return Page.objects.get(title=title)
 
 
 def outcomes(*items: Any) -> list[tuple[str, str | None]]:
@@ -40,8 +50,8 @@ def refusal(item: Any) -> dict[str, Any]:
     return dict(entry)
 
 
-def test_all_that_can_be_given() -> None:
-    ada, bob = indexed("Ada"), indexed("Bob")
+def test_all_that_can_be_given(vault_folder: VaultFolder) -> None:
+    ada, bob = written(vault_folder, "Ada"), indexed("Bob")
     item = {
         "item_type": "suggestion",
         "title": "  Say when she was born ",
@@ -188,8 +198,8 @@ def test_a_missing_page_has_a_title_to_be_made_under_and_no_page() -> None:
     assert ReviewItem.objects.get().target == "ada"
 
 
-def test_an_edit_names_its_version() -> None:
-    page = indexed("Bob")
+def test_an_edit_names_its_version(vault_folder: VaultFolder) -> None:
+    page = written(vault_folder, "Bob")
     edit = {**LEAST, "page": "Bob", "proposed_body": "Other."}
     told = refusal(edit)
     assert (told["error_code"], told["content_hash"]) == ("base_required", page.content_hash)
@@ -200,12 +210,89 @@ def test_an_edit_names_its_version() -> None:
     ]
 
 
-def test_a_version_beside_another_title_is_refused_as_it_would_make_a_second_page() -> None:
-    page = indexed("Bob")
+def test_a_version_beside_another_title_is_refused_as_it_would_make_a_second_page(
+    vault_folder: VaultFolder,
+) -> None:
+    page = written(vault_folder, "Bob")
     both = {**LEAST, "page": "Bob", "proposed_body": "Other.", "base_hash": page.content_hash, "proposed_title": "Rob"}
     told = refusal(both)
     assert (told["error_code"], told["field"]) == ("invalid_param_value", "proposed_title")
     assert outcomes({**both, "proposed_title": "Bob"}) == [("filed", None)]
+
+
+# --- what create could never write -------------------------------------------------------------------
+
+
+def test_a_missing_page_needs_something_to_rest_on() -> None:
+    told = refusal(MISSING)
+    assert (told["error_code"], list(told["fields"])) == ("invalid_frontmatter", ["sources"])
+    assert "referenced_pages" in told["error"]
+    asks = indexed("Bob")
+    assert outcomes({**MISSING, **SOURCES}, {**MISSING, "referenced_pages": [asks.path]}) == [("filed", None)] * 2
+
+
+def test_a_missing_page_that_is_linked_to_already_rests_on_that(vault_folder: VaultFolder) -> None:
+    vault_folder.write("wiki/bob.md", "He knew [[Ada]].")
+    scan()
+    assert outcomes(MISSING) == [("filed", None)]
+
+
+@pytest.mark.parametrize(
+    ("frontmatter", "named"),
+    [
+        ({"id": "8d3f5a1c-5f0e-4f3b-9a51-2f6f0d1b7c01"}, "id"),
+        ({"content_hash": "0" * 64}, "content_hash"),
+        ({"title": "Another"}, "title"),
+        ({"type": "stub"}, "type"),
+        ({"lang": "klingon"}, "lang"),
+        ({"sources": []}, "sources"),
+    ],
+)
+def test_frontmatter_that_no_page_may_have(frontmatter: dict[str, Any], named: str) -> None:
+    indexed("Bob")
+    told = refusal({**MISSING, "referenced_pages": ["Bob"], "proposed_frontmatter": frontmatter})
+    assert (told["error_code"], list(told["fields"])) == ("invalid_frontmatter", [named])
+
+
+@pytest.mark.parametrize("title", ["index", "log", "Log"])
+def test_a_title_that_is_not_free(title: str) -> None:
+    assert refusal({**MISSING, "proposed_title": title, **SOURCES})["error_code"] == "path_not_allowed"
+
+
+@pytest.mark.parametrize("path", ["notes/bob.md", "schema.md", "wiki/overview.md"])
+def test_a_page_that_may_not_be_written(vault_folder: VaultFolder, path: str) -> None:
+    vault_folder.write(path, "---\ntitle: Bob\ntype: concept\nsources: [x]\nlang: en\n---\nHe.\n")
+    scan()
+    page = Page.objects.get(path=path)
+    edit = {**LEAST, "page": path, "proposed_body": "She.\n", "base_hash": page.content_hash}
+    assert refusal(edit)["error_code"] == "path_not_allowed"
+    assert outcomes({**LEAST, "page": path}) == [("filed", None)], "it can be asked about all the same"
+
+
+def test_a_new_page_outside_of_the_folders_that_may_be_written(settings: Any) -> None:
+    settings.SYNAPSE_WRITE_DIRS = ["drafts"]
+    assert refusal({**MISSING, **SOURCES})["error_code"] == "path_not_allowed"
+
+
+def test_what_may_be_otherwise_by_then_is_filed(vault_folder: VaultFolder) -> None:
+    written(vault_folder, "Ada")
+    stale = {**LEAST, "page": "Ada", "proposed_body": "Who.\n", "base_hash": "1" * 64}
+    assert outcomes({**MISSING, **SOURCES}, stale) == [("filed", None)] * 2
+    assert not ReviewItem.objects.exclude(failure="").exists()
+
+
+def test_frontmatter_alone_is_no_edit() -> None:
+    page = indexed("Bob")
+    for change in (
+        {},
+        {"page": "Bob"},
+        {"page": "Bob", "proposed_title": "Bob"},
+        {"page": "Bob", "base_hash": "1" * 64},
+    ):
+        told = refusal({**LEAST, **change, "proposed_frontmatter": {"tags": ["a"]}})
+        assert (told["error_code"], told["missing"]) == ("missing_required_params", ["proposed_body"])
+    new = {**LEAST, "page": str(page.uid), "proposed_title": "Rob", "proposed_frontmatter": {"tags": ["a"]}}
+    assert outcomes(new) == [("filed", None)]
 
 
 # --- which page is meant ---------------------------------------------------------------------------
@@ -253,7 +340,7 @@ def test_the_same_proposal_again_and_after_a_decision() -> None:
 
 
 def test_another_text_is_another_proposal() -> None:
-    new = {**LEAST, "item_type": "suggestion", "proposed_title": "T", "proposed_body": "one"}
+    new = {**LEAST, "item_type": "suggestion", "proposed_title": "T", "proposed_body": "one", **SOURCES}
     assert outcomes(new, {**new, "proposed_body": "two"}, {**new, "proposed_title": "U"}) == [("filed", None)] * 3
     assert ReviewItem.objects.count() == 3
 
@@ -275,6 +362,6 @@ JSON = st.recursive(
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.dictionaries(st.sampled_from([*FIELDS, "status"]), JSON, max_size=6), st.booleans())
 def test_whatever_comes_is_a_finding_or_a_refusal(item: dict[str, Any], completed: bool) -> None:
-    parsed = parse_items([{**item, **LEAST} if completed else item])
+    parsed = parse_items([{**item, **LEAST} if completed else item], author=CLAUDE)
     assert len(parsed.findings) + len(parsed.refused) == 1
     assert all(entry["error_code"] in list(ErrorCode) for entry in parsed.refused)
