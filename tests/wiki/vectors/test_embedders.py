@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from typing import Any
 
 import numpy as np
@@ -52,13 +53,17 @@ def test_what_breaks_is_no_more_than_a_sentence(settings: Any, name: str, monkey
     assert "can't be loaded" in str(embedder_problem()) and "secret" not in str(embedder_problem())
 
 
-def test_a_failed_load_is_tried_again_after_a_while(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_load_is_tried_again_after_a_while_and_nobody_waits_for_it(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     loads: list[int] = []
+    answers = threading.Event()
 
     def load() -> Hashed:
         loads.append(1)
         if len(loads) == 1:
             fails()
+        assert answers.wait(60)
         return Hashed()
 
     monkeypatch.setitem(sys.modules, "tests.made_up", type(sys)("tests.made_up"))
@@ -66,9 +71,13 @@ def test_a_failed_load_is_tried_again_after_a_while(settings: Any, monkeypatch: 
     settings.EMBEDDINGS_ENABLED, settings.EMBEDDER = True, "tests.made_up.load"
     assert embedder_problem() == "Install it."
     assert current_embedder() is None and len(loads) == 1
-    monkeypatch.setattr(embedders, "RETRY_SECONDS", 0.0)
     embedders._loaded.until = 0.0
-    assert current_embedder() is not None and embedder_problem() is None
+    assert current_embedder() is None and embedder_problem() == "Install it."
+    retrying = [thread for thread in threading.enumerate() if thread.name == "embedder"]
+    assert len(retrying) == 1
+    answers.set()
+    retrying[0].join(60)
+    assert current_embedder() is not None and embedder_problem() is None and len(loads) == 2
 
 
 def test_without_the_package_it_says_what_to_do(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:

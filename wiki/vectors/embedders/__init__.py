@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -24,7 +25,8 @@ EMBEDDERS: Final[dict[str, str]] = {
     "bge-m3": "wiki.vectors.embedders.bge_m3.load",
     "openai": "wiki.vectors.embedders.endpoint.load",
 }
-#: What failed to load is tried again after this: an endpoint comes back, a package is installed.
+#: What failed to load is tried again after this, by a thread of its own, since an endpoint that hangs would keep
+#: searches waiting each time: an endpoint comes back, a package is installed.
 RETRY_SECONDS: Final = 30.0
 #: Passages embedded in one call where an embedder does not say what suits it.
 BATCH: Final = 8
@@ -112,17 +114,32 @@ def _load() -> _Loaded:
         *(settings.EMBEDDER_PATH, settings.SYNAPSE_EMBED_THREADS),
     )
     with _loaded.lock:
-        if key != _loaded.key or (_loaded.embedder is None and time.monotonic() >= _loaded.until):
-            _loaded.key, _loaded.embedder, _loaded.problem = key, None, None
-            try:
-                _loaded.embedder = import_string(EMBEDDERS.get(settings.EMBEDDER, settings.EMBEDDER))()
-            except SynapseError as error:
-                _loaded.problem = error.message
-            except Exception as error:  # noqa: BLE001 - a package that breaks on import must not end a search
-                logger.warning("the embedder can't be loaded", extra={"reason": type(error).__name__})
-                _loaded.problem = _cannot_load(settings.EMBEDDER).message
+        if key != _loaded.key:
+            _loaded.key = key
+            _loaded.embedder, _loaded.problem = _load_now()
             _loaded.until = time.monotonic() + RETRY_SECONDS
+        elif _loaded.embedder is None and time.monotonic() >= _loaded.until:
+            _loaded.until = math.inf
+            threading.Thread(target=_load_again, args=(key,), name="embedder", daemon=True).start()
         return _loaded
+
+
+def _load_again(key: tuple[Any, ...]) -> None:
+    embedder, problem = _load_now()
+    with _loaded.lock:
+        if _loaded.key == key and _loaded.embedder is None:
+            _loaded.embedder, _loaded.problem = embedder, problem
+            _loaded.until = time.monotonic() + RETRY_SECONDS
+
+
+def _load_now() -> tuple[Embedder | None, str | None]:
+    try:
+        return import_string(EMBEDDERS.get(settings.EMBEDDER, settings.EMBEDDER))(), None
+    except SynapseError as error:
+        return None, error.message
+    except Exception as error:  # noqa: BLE001 - a package that breaks on import must not end a search
+        logger.warning("the embedder can't be loaded", extra={"reason": type(error).__name__})
+        return None, _cannot_load(settings.EMBEDDER).message
 
 
 def _cannot_load(name: str) -> SynapseError:
