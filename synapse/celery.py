@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import sys
 from typing import Any, Final
 
 from celery import Celery, signals
@@ -38,7 +39,11 @@ if not settings.CELERY_BROKER_URL:
 with contextlib.suppress(OSError):
     settings.SYNAPSE_DATA.mkdir(parents=True, exist_ok=True)
 
+# Celery puts the folder that a process was started in before all others from which modules come, for good. That of an
+# agent's process is the agent's project: none of its files is to be taken for one of ours.
+_path = list(sys.path)
 app = Celery("synapse")
+sys.path[:] = _path if str(settings.BASE_DIR) in _path else [str(settings.BASE_DIR), *_path]
 app.set_default()
 app.conf.update(
     broker_url=settings.CELERY_BROKER_URL,

@@ -127,3 +127,22 @@ def test_an_address_that_is_none_is_explained(settings: Any, address: str, well:
     settings.CELERY_BROKER_URL = address
     found = [message for message in run_checks(tags=["synapse"]) if message.id == "synapse.E030"]
     assert (found == []) is well
+
+
+def test_no_module_comes_from_the_folder_a_process_was_started_in(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    code = (
+        "import sys; sys.path.remove(''); import django; django.setup(); import synapse.celery; import os; "
+        "print(os.getcwd() in sys.path)"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=project,
+        env=environment(tmp_path) | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert answer.stdout.strip() == "False"
