@@ -43,7 +43,7 @@ with contextlib.suppress(OSError):
 # agent's process is the agent's project: none of its files is to be taken for one of ours.
 _path = list(sys.path)
 app = Celery("synapse")
-sys.path[:] = _path if str(settings.BASE_DIR) in _path else [str(settings.BASE_DIR), *_path]
+sys.path[:] = [*_path, str(settings.BASE_DIR)]  # its programs have nothing else that leads to our modules
 app.set_default()
 app.conf.update(
     broker_url=settings.CELERY_BROKER_URL,
