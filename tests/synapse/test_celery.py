@@ -146,3 +146,19 @@ def test_no_module_comes_from_the_folder_a_process_was_started_in(tmp_path: Path
         check=True,
     )
     assert answer.stdout.strip() == "False"
+
+
+def test_celerys_own_program_finds_every_task(tmp_path: Path) -> None:
+    program = Path(sys.executable).with_name("celery")
+    if not program.exists():
+        pytest.skip("Celery's program is not beside this Python")
+    answer = subprocess.run(
+        [program, "--app", "synapse", "report"],
+        cwd=ROOT,
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert "software -> celery" in answer.stdout and "Traceback" not in answer.stderr
