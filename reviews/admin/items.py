@@ -11,6 +11,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import action
 
+from reviews.actions import ACTIONS
 from reviews.admin.counts import queue_counts
 from reviews.admin.decisions import Decisions
 from reviews.admin.display import age, page_of
@@ -27,7 +28,7 @@ from reviews.admin.filters import (
     current_view,
 )
 from reviews.admin.preview import BUTTONS
-from reviews.models import ReviewItem
+from reviews.models import ItemType, ReviewItem, Status
 from reviews.services import held_back
 from reviews.services.bulk import MAX_IDS
 from wiki.admin.base import ReadOnlyAdmin
@@ -67,6 +68,16 @@ def _ask_about_one(name: str) -> Callable[..., HttpResponse]:
     return ask  # type: ignore[no-any-return]
 
 
+def _offered(request: HttpRequest) -> list[str]:
+    """The names of the actions that fit what a list shows: none of what is decided, else by the type if it has one."""
+    decided = request.GET.get("status", Status.PENDING) not in ("", Status.PENDING)
+    if decided or current_view(request) == DONE:
+        return []
+    types = [request.GET["item_type"]] if request.GET.get("item_type") in ItemType.values else ItemType.values
+    likely = [ReviewItem(item_type=item_type, proposed_title="a title") for item_type in types]
+    return [action.name for action in ACTIONS if any(map(action.fits, likely))]
+
+
 @admin.register(ReviewItem)
 class ReviewItemAdmin(Decisions, ReadOnlyAdmin):
     list_filter = [ViewFilter, TypeFilter, RuleFilter, OriginFilter, StatusFilter]
@@ -95,6 +106,11 @@ class ReviewItemAdmin(Decisions, ReadOnlyAdmin):
     def get_urls(self) -> list[Any]:
         """The decisions' addresses before those of rows, which would take them for ids."""
         return [*self.decision_urls(), *super().get_urls()]
+
+    def get_actions_row(self, request: HttpRequest) -> list[Any]:
+        """What can be decided about some row of this list; the menu of the theme is the same in all of them."""
+        offered = [f"_ask_{name.replace('-', '_')}" for name in _offered(request)]
+        return [one for one in super().get_actions_row(request) if one.action_name.endswith(tuple(offered))]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ReviewItem]:
         """What the columns show."""
