@@ -161,7 +161,7 @@ TOOLS: Final[tuple[ToolSpec, ...]] = (
         description=(
             "Decide one pending review item, once and for good. Use it only where the person leaves that to you. "
             "Returns the item, and changed: false when it was decided so before. One decided otherwise answers "
-            "review_terminal. If create can't write, for instance on conflict, the item stays pending."
+            "review_terminal. If create can't write (conflict …), the item stays pending."
         ),
         input_schema=schemas.RESOLVE_REVIEW_IN,
         output_schema=schemas.RESOLVE_REVIEW_OUT,

@@ -322,7 +322,7 @@ LIST_REVIEWS_OUT: Final = gives(
 
 RESOLVE_REVIEW_IN: Final = takes(
     {
-        "id": {"type": "string", "description": "id of the item, from list_reviews."},
+        "id": {"type": "string", "description": "From list_reviews."},
         "action": {
             "type": "string",
             "description": "skip, dismiss, mark-resolved, create (writes the page), deep-research.",
@@ -334,9 +334,10 @@ RESOLVE_REVIEW_IN: Final = takes(
 RESOLVE_REVIEW_OUT: Final = gives(
     {
         "item": {"type": "object", "description": "As list_reviews gives it."},
-        "changed": {"type": "boolean", "description": "false: decided so before"},
+        "changed": {"type": "boolean"},
+        "warnings": {"type": "array", "items": {"type": "string"}},
     },
-    ["item", "changed"],
+    ["item", "changed", "warnings"],
 )
 
 PROPOSE_REVIEW_IN: Final = takes(

@@ -21,7 +21,7 @@ def resolve_review(caller: Caller, *, id: str, action: str, note: str) -> dict[s
     """Decide about one item."""
     throttling.check(caller.name, Kind.DECISIONS)
     resolved = services.resolve(item_id=id, action=action, note=note, author=caller.author())
-    return {"item": services.item_as_dict(resolved.item), "changed": resolved.changed}
+    return {"item": services.item_as_dict(resolved.item), "changed": resolved.changed, "warnings": resolved.warnings}
 
 
 def propose_review(caller: Caller, *, items: list[Any]) -> dict[str, Any]:

@@ -115,6 +115,8 @@ class Decisions(_Base):
             return HttpResponseRedirect(item_address(object_id, filters))
         level = messages.SUCCESS if resolved.changed else messages.INFO
         self.message_user(request, _told(resolved), level)
+        for warning in resolved.warnings:
+            self.message_user(request, visible(warning), messages.WARNING)
         return HttpResponseRedirect(item_address(follows, filters) if follows else list_address(filters))
 
     def bulk_view(self, request: HttpRequest) -> HttpResponse:
@@ -206,7 +208,8 @@ def _groups(outcome: BulkOutcome, query: str) -> list[dict[str, Any]]:
 
     def wrote(item_id: str) -> Any:
         page = known[item_id].created_page if item_id in known else None
-        return format_html("wrote {}", page_link(page)) if page else ""
+        known_of = " ".join(visible(warning) for warning in outcome.warnings.get(item_id, ()))
+        return format_html("wrote {}. {}" if known_of else "wrote {}", page_link(page), known_of) if page else ""
 
     groups = [
         (DONE[outcome.action.name], [(named(item_id), wrote(item_id)) for item_id in outcome.updated]),

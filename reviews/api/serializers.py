@@ -246,6 +246,7 @@ class DecidedSerializer(serializers.Serializer[Any]):
 
     item = ItemSerializer()
     changed = serializers.BooleanField(help_text="false: it had been decided so before")
+    warnings = serializers.ListField(child=serializers.CharField(), help_text="of the page that was written")
 
 
 class ReopenedSerializer(serializers.Serializer[Any]):

@@ -30,7 +30,7 @@ _RESEARCH = (503,)
 def _decide(request: Request, item_id: str, action: str, note: str) -> Response:
     count_decisions(request, 1)
     done = services.resolve(item_id=item_id, action=action, note=note, author=params.author(request))
-    return Response({"item": services.item_as_dict(done.item), "changed": done.changed})
+    return Response({"item": services.item_as_dict(done.item), "changed": done.changed, "warnings": done.warnings})
 
 
 def _verb(action: str, operation_id: str, *effect: int) -> Callable[..., Response]:

@@ -36,7 +36,8 @@ class BulkOutcome:
     """What became of each id, in the order given, each once.
 
     ``updated``: decided by this call. ``already``: decided before, ``statuses`` says how. ``not_found``: unknown, or no
-    id at all. ``failed``: {id, error, error_code, …} without the texts of a conflict, still pending.
+    id at all. ``failed``: {id, error, error_code, …} without the texts of a conflict, still pending. ``warnings``: what
+    there is to know of pages that were written, by the item's id.
     """
 
     action: Action
@@ -45,6 +46,7 @@ class BulkOutcome:
     not_found: list[str] = field(default_factory=list)
     failed: list[dict[str, Any]] = field(default_factory=list)
     statuses: dict[str, str] = field(default_factory=dict)
+    warnings: dict[str, list[str]] = field(default_factory=dict)
 
 
 def bulk(*, ids: Sequence[object], action: str, note: str = "", author: Author) -> BulkOutcome:
@@ -146,6 +148,8 @@ def _one_by_one(named: dict[str, UUID | None], outcome: BulkOutcome, note: str, 
             continue
         if resolved.changed:
             outcome.updated.append(shown)
+            if resolved.warnings:
+                outcome.warnings[shown] = resolved.warnings
         else:
             outcome.already.append(shown)
             outcome.statuses[shown] = resolved.item.status

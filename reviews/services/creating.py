@@ -8,7 +8,7 @@ from typing import Any, Final
 from reviews.actions import supported
 from reviews.models import ItemType, ReviewItem
 from reviews.services.findings import Finding, item_values
-from reviews.services.stubs import askers, stub_body, stub_language, unresolved_by
+from reviews.services.stubs import askers, not_in_obsidian, stub_body, stub_language, unresolved_by
 from vault.errors import ErrorCode, SynapseError
 from vault.frontmatter import compose
 from vault.frontmatter.properties import aliases_of
@@ -33,12 +33,20 @@ def carry_out(item: ReviewItem, *, author: Author, note_intent: Callable[[str], 
     """Write what an item proposes, as ``author``, who decided so; the item itself is not touched.
 
     ``note_intent`` is called with the sha256 (hex) of the bytes just before they are written. A retry after a crash
-    finds those bytes by ``item.write_hash``, and ends without a second write.
+    finds those bytes by ``item.write_hash``, and ends without a second write. ``warnings`` tell of links that lead to a
+    new page here and not in Obsidian.
 
     Raises ``conflict`` where the page is not the version that the proposal was made from, or the place is taken, with
     the texts ``base``, ``current`` and ``proposed``; and what :func:`wiki.services.write_page` raises. Nothing has been
     written then.
     """
+    written = _write(item, author, note_intent)
+    if written.created:
+        written.warnings.extend(not_in_obsidian(written.page))
+    return written
+
+
+def _write(item: ReviewItem, author: Author, note_intent: Callable[[str], None] | None) -> PageWritten:
     try:
         made = proposal(item, author=author)
         return write_composed(

@@ -10,7 +10,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
@@ -41,10 +41,14 @@ _POLL_SECONDS: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """An item after a decision, and whether this call is what decided it."""
+    """An item after a decision, and whether this call is what decided it.
+
+    ``warnings`` are what its author should know of the page that it has written.
+    """
 
     item: ReviewItem
     changed: bool
+    warnings: list[str] = field(default_factory=list)
 
 
 def resolve(*, item_id: UUID | str, action: str, note: str = "", author: Author) -> Resolved:
@@ -68,8 +72,9 @@ def resolve(*, item_id: UUID | str, action: str, note: str = "", author: Author)
     deadline = time.monotonic() + WAIT_SECONDS
     carry_out = _create if wanted.status is Status.CREATED else _transition
     while True:
-        if carry_out(item, wanted, note, author):
-            return Resolved(get_item(item.pk), True)
+        warnings = carry_out(item, wanted, note, author)
+        if warnings is not None:
+            return Resolved(get_item(item.pk), True, warnings)
         item = get_item(item.pk)
         if item.status != Status.PENDING:
             return _settled(item, wanted)
@@ -162,28 +167,31 @@ def _settled(item: ReviewItem, wanted: Action) -> Resolved:
     raise terminal(item)
 
 
-def _transition(item: ReviewItem, wanted: Action, note: str, author: Author) -> bool:
-    """Decide in one transaction, an effect on rows included; False when somebody else has the item."""
+def _transition(item: ReviewItem, wanted: Action, note: str, author: Author) -> list[str] | None:
+    """Decide in one transaction, an effect on rows included; None when somebody else has the item."""
     try:
         with transaction.atomic():
             now = timezone.now()
             if not free_items([item.pk], now).update(**decision(wanted.status, note, author, now)):
-                return False
+                return None
             if wanted.status is Status.DEEP_RESEARCHED:
                 run = research.open_run(item=item, author=author)
                 ReviewItem.objects.filter(pk=item.pk).update(research_run=run)
             _record(item, wanted, author, now, note)
-        return True
+        return []
     except SynapseError as error:
         _note_failure(item, error.message, author)
         raise
 
 
-def _create(item: ReviewItem, wanted: Action, note: str, author: Author) -> bool:
-    """Claim, write the page outside of any transaction, decide; False when somebody else has the item."""
+def _create(item: ReviewItem, wanted: Action, note: str, author: Author) -> list[str] | None:
+    """Claim, write the page outside of any transaction, decide; None when somebody else has the item.
+
+    Returns the warnings of the write.
+    """
     claim, now = uuid4(), timezone.now()
     if not free_items([item.pk], now).update(claim=claim, claimed_at=now):
-        return False
+        return None
     mine = ReviewItem.objects.filter(pk=item.pk, status=Status.PENDING, claim=claim)
     with _given_back_on_failure(item, claim, author):
         item.refresh_from_db()
@@ -194,9 +202,9 @@ def _create(item: ReviewItem, wanted: Action, note: str, author: Author) -> bool
             item.created_page, item.created_path = (page if page.pk else None), page.path
             outcome = {"created_page": item.created_page, "created_path": item.created_path}
             if not mine.update(**decision(wanted.status, note, author, now), **outcome):
-                return False
+                return None
             _record(item, wanted, author, now, note)
-    return True
+    return written.warnings
 
 
 def _record(item: ReviewItem, wanted: Action, author: Author, now: datetime, note: str) -> None:

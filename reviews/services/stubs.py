@@ -9,7 +9,7 @@ from typing import Final
 from urllib.parse import quote
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Count, Q
 
 from reviews.models import Evidence, ReviewItem
 from reviews.services.findings import MAX_REFERENCES
@@ -26,6 +26,9 @@ _MOST_LINKS: Final = 20_000
 #: Signs that a slug leaves out and that mean something in a name.
 _MEANING: Final = "#&@%*"
 _ELSEWHERE: Final = "en"
+#: Links that a warning names, and how much of each.
+_MOST_NAMED: Final = 3
+_SHOWN: Final = 100
 
 
 def askers(item: ReviewItem) -> list[Page]:
@@ -79,6 +82,27 @@ def unresolved_by(item: ReviewItem, *, path: str, title: str, aliases: Iterable[
     }
     # One spelling answers to all.
     return sorted({spelling: text for text, spelling in sorted(texts.items(), reverse=True)}.values())
+
+
+def not_in_obsidian(page: Page) -> list[str]:
+    """A warning where links lead to the page by its title or an alias: Obsidian goes by the names of files alone."""
+    if page.pk is None:
+        return []
+    named = Link.objects.filter(
+        target=page, state__in=(LinkState.BY_TITLE, LinkState.BY_ALIAS), source__deleted_at__isnull=True
+    ).exclude(kind=LinkKind.MARKDOWN)
+    counted = named.values_list("text").annotate(pages=Count("source", distinct=True)).order_by("-pages", "text")
+    texts = [text for text, _ in counted[: _MOST_NAMED + 1]]
+    if not texts:
+        return []
+    shown = ", ".join(render_wikilink(text[:_SHOWN]) for text in texts[:_MOST_NAMED])
+    more = " and others" if len(texts) > _MOST_NAMED else ""
+    stem = page.path.rpartition("/")[2].removesuffix(".md")
+    return [
+        f"obsidian_name: Obsidian does not lead {shown}{more} to {page.path}, as it goes by the names of files. Write "
+        f"{render_wikilink(stem, alias=texts[0][:_SHOWN])} in the pages that link to it, or move the page to a file of "
+        "that name."
+    ]
 
 
 def _asking_links(item: ReviewItem) -> list[tuple[str, str]]:

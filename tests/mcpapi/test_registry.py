@@ -194,7 +194,7 @@ def test_resolve_review_takes_an_id_and_an_action_that_the_queue_judges():
         "required": ["id", "action"],
         "additionalProperties": False,
     }
-    assert success("resolve_review")["required"] == ["item", "changed"]
+    assert success("resolve_review")["required"] == ["item", "changed", "warnings"]
 
 
 def test_propose_review_takes_as_many_items_and_the_same_keys_as_the_queue():

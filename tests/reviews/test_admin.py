@@ -27,6 +27,7 @@ from tests.indexed import indexed
 from vault.errors import ErrorCode, SynapseError
 from vault.history import Author
 from wiki.models import Page
+from wiki.services import PageWritten
 from wiki.sync import scan
 
 LIST = "/admin/reviews/reviewitem/"
@@ -310,6 +311,15 @@ def test_exactly_the_ticked_items_are_decided(boss: Client) -> None:
     assert "3 dismissed" in text_of(answer)
 
 
+def test_what_there_is_to_know_of_a_page_is_told_beside_it(boss: Client, vault_folder: VaultFolder) -> None:
+    vault_folder.write("wiki/a.md", "By [[E. M. Forster]].\n")
+    scan()
+    one = item("E. M. Forster", proposed_frontmatter={"sources": ["raw/sources/a.md"]})
+    read = text_of(decide(boss, one, "create"))
+    assert "wrote E. M. Forster" in " ".join(read.split())
+    assert "Obsidian does not lead [[E. M. Forster]] to wiki/concepts/e-m-forster.md" in read
+
+
 def test_select_all_means_what_was_shown(boss: Client) -> None:
     seen = [item(f"Page {number}") for number in range(30)]
     for number in range(5):
@@ -334,11 +344,11 @@ def test_the_outcome_is_told_item_by_item(boss: Client, monkeypatch: pytest.Monk
         if one.title == "Broken":
             raise SynapseError(ErrorCode.STORAGE_ERROR, "The disk is full.")
         page = Page.objects.create(path="wiki/concepts/fine.md", title="Fine", content_hash="0" * 64)
-        return type("Written", (), {"page": page})()
+        return PageWritten(page, page.content_hash, created=True, warnings=["Obsidian <b>does not</b>."])
 
     monkeypatch.setattr("reviews.services.creating.carry_out", refuse)
     read = " ".join(text_of(confirm(boss, "create", fine, over, broken, gone)).split())
-    assert "1 created Fine wrote Fine" in read
+    assert "1 created Fine wrote Fine . Obsidian <b>does not</b>." in read
     assert "1 decided before, left as they were Over skipped" in read
     assert "1 not done, still waiting Broken The disk is full." in read
     assert f"1 no longer there {gone.pk}" in read
@@ -580,6 +590,27 @@ def test_a_get_never_changes_anything(boss: Client) -> None:
     for path in (own(one, "decide/"), BULK):
         assert boss.get(path).status_code == 405
     assert snapshot() == before
+
+
+@pytest.mark.parametrize(
+    ("query", "offered"),
+    [
+        ("", {"create", "mark-resolved", "skip", "dismiss", "deep-research"}),
+        ("?view=all", {"create", "mark-resolved", "skip", "dismiss", "deep-research"}),
+        ("?item_type=duplicate", {"mark-resolved", "skip", "dismiss", "deep-research"}),
+        ("?item_type=confirm", {"mark-resolved", "skip", "dismiss"}),
+        ("?item_type=suggestion", {"create", "mark-resolved", "skip", "dismiss", "deep-research"}),
+        ("?view=done", set()),
+        ("?status=skipped", set()),
+    ],
+)
+def test_the_menu_of_rows_holds_what_fits_the_list(boss: Client, query: str, offered: set[str]) -> None:
+    for item_type in ItemType:
+        item(item_type, item_type=item_type)
+        item(item_type, item_type=item_type, status="skipped", reviewed_at=timezone.now())
+    answer = boss.get(LIST + query)
+    assert shown(answer)
+    assert set(re.findall(r'href="[^"]*/ask-([a-z-]+)/"', answer.content.decode())) == offered
 
 
 def test_rows_are_neither_added_nor_edited_nor_deleted(boss: Client) -> None:

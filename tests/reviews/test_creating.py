@@ -635,3 +635,52 @@ def test_once_all_that_is_missing_has_been_made_nothing_is_missing(
     scan()
     runner.run_everything()
     assert set(missing_pages) <= refused_before
+
+
+# --- what Obsidian makes of the name ----------------------------------------------------------------
+
+
+FORSTER = "wiki/concepts/e-m-forster.md"
+
+
+def asked_for_forster(folder: VaultFolder, link: str) -> ReviewItem:
+    for name in ("howards-end", "maurice"):
+        folder.write(f"wiki/{name}.md", f"---\nlang: en\n---\nBy {link}.\n")
+    scan()
+    found = {"target": "e. m. forster", "proposed_title": "E. M. Forster"}
+    return missing("wiki/howards-end.md", "wiki/maurice.md", **found)
+
+
+def test_a_link_that_obsidian_does_not_follow_is_warned_of(vault_folder: VaultFolder) -> None:
+    """Obsidian goes by the names of files: a page whose name is not its slug is found here by its title alone."""
+    done = resolve(item_id=asked_for_forster(vault_folder, "[[E. M. Forster]]").pk, action="create", author=ALICE)
+    (warning,) = done.warnings
+    assert warning.startswith(f"obsidian_name: Obsidian does not lead [[E. M. Forster]] to {FORSTER}")
+    assert "[[e-m-forster|E. M. Forster]]" in warning
+    assert resolve(item_id=done.item.pk, action="create", author=ALICE).warnings == []
+    # What it says to do is enough: moved to a file of that name, the links lead there by Obsidian's rule.
+    page_move(page=Page.objects.get(path=FORSTER), path="wiki/concepts/E. M. Forster.md", author=ALICE)
+    assert set(Link.objects.filter(text="E. M. Forster").values_list("state", flat=True)) == {"resolved"}
+
+
+@pytest.mark.parametrize("link", ["[[e-m-forster]]", "[[e-m-forster|E. M. Forster]]", "[[concepts/e-m-forster|he]]"])
+def test_a_link_that_obsidian_follows_is_not(vault_folder: VaultFolder, link: str) -> None:
+    item = asked_for_forster(vault_folder, link)
+    assert resolve(item_id=item.pk, action="create", author=ALICE).warnings == []
+
+
+def test_of_many_spellings_the_most_asked_for_are_named(vault_folder: VaultFolder) -> None:
+    links = ["[[E. M. Forster]]", "[[E.M. Forster]]", "[[e. m. forster]]", "[[E M Forster]]", "[[E. M. FORSTER]]"]
+    item = asked_for_forster(vault_folder, " ".join(links))
+    vault_folder.write("wiki/passage.md", "By [[E.M. Forster]].")
+    scan()
+    (warning,) = resolve(item_id=item.pk, action="create", author=ALICE).warnings
+    assert warning.startswith("obsidian_name: Obsidian does not lead [[E.M. Forster]], ")
+    assert warning.count("[[") == 4 and " and others to " in warning
+
+
+def test_an_edit_says_nothing_of_names(vault_folder: VaultFolder) -> None:
+    create(asked_for_forster(vault_folder, "[[E. M. Forster]]"))
+    page = Page.objects.get(path=FORSTER)
+    edit = proposed(page=page, proposed_body="He wrote.\n", base_hash=page.content_hash)
+    assert resolve(item_id=edit.pk, action="create", author=ALICE).warnings == []

@@ -138,6 +138,7 @@ class Command(SynapseCommand):
                     "already": outcome.already,
                     "not_found": outcome.not_found,
                     "failed": outcome.failed,
+                    "warnings": outcome.warnings,
                 }
             )
         else:
@@ -149,6 +150,8 @@ class Command(SynapseCommand):
         for item in ReviewItem.objects.filter(pk__in=outcome.updated).only("status", "created_path"):
             wrote = f": {visible(item.created_path)}" if item.created_path else ""
             self.stdout.write(f"{item.pk}  {item.status}{wrote}")
+            for warning in outcome.warnings.get(str(item.pk), ()):
+                self.stderr.write(f"  {visible(warning)}")
         for item_id in outcome.already:
             self.stdout.write(f"{item_id}  was decided already: {outcome.statuses[item_id]}")
         for failure in outcome.failed:

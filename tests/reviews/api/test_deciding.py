@@ -10,6 +10,7 @@ from reviews.models import ResearchRun, ReviewItem, Status
 from tests.conftest import VaultFolder
 from tests.reviews.api.conftest import NO_IDS_IN_ADDRESSES, UNKNOWN, Rest, asked, decided, page, refused
 from wiki.models import Audit, Page
+from wiki.sync import scan
 
 QUEUE = "/review/queue"
 TO_STATUS = {
@@ -49,6 +50,15 @@ def test_an_address_for_each_action(wanda: Rest, vault: VaultFolder, action: str
     assert item.status == status
     again = wanda.post(f"{QUEUE}/{item.pk}/{action}/", b"").json()
     assert (again["changed"], again["item"]) == (False, answer["item"])
+
+
+def test_what_there_is_to_know_of_the_page_is_told(wanda: Rest, vault: VaultFolder) -> None:
+    item = missing("Turing Machine")
+    vault.write("wiki/by-a-person.md", "Nobody has written of the [[Turing Machine]].")
+    scan()
+    (warning,) = wanda.post(f"{QUEUE}/{item.pk}/create").json()["warnings"]
+    assert "Obsidian does not lead [[Turing Machine]] to wiki/concepts/turing-machine.md" in warning
+    assert wanda.post(f"{QUEUE}/{missing('Logic').pk}/create").json()["warnings"] == []
 
 
 @pytest.mark.parametrize(("action", "status"), [*TO_STATUS.items(), *ALIASES.items()])
