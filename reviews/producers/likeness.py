@@ -13,13 +13,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from itertools import compress, count
 from operator import not_
-from typing import Any, Final
+from typing import Final
 
 from django.db import transaction
 
 from reviews.models import LikenessKey
 from reviews.producers.rows import read
-from wiki.rows import chunks, insert
+from wiki.rows import chunks, insert, select
 from wiki.search import texts
 from wiki.search.text import SPACELESS
 
@@ -158,12 +158,13 @@ def _digest(words: Iterable[str]) -> str:
 
 # --- rows ------------------------------------------------------------------------------------------
 
-_STORED: Final = "SELECT id, page_id, key FROM reviews_likenesskey WHERE kind = '{kind}'"
+_KEYS: Final = "SELECT id, page_id, key FROM reviews_likenesskey WHERE kind = '{kind}'"
+_UNDER_KEYS: Final = " AND key IN {items}"
 _SHARED: Final = (
     " AND key IN (SELECT key FROM reviews_likenesskey WHERE kind = '{kind}' GROUP BY key HAVING COUNT(*) > 1)"
 )
-_OF_PAGES: Final = " AND page_id IN {items}"
-_UNDER_KEYS: Final = " AND key IN {items}"
+# An expression, lest the index on kind be taken: it would lead over the keys of all pages.
+_KEYS_OF: Final = "SELECT id, page_id, key FROM reviews_likenesskey WHERE kind || '' = '{kind}' AND page_id IN {items}"
 
 
 def renew(kind: str, wanted: Mapping[int, Collection[str]], *, everything: bool = False) -> None:
@@ -173,7 +174,8 @@ def renew(kind: str, wanted: Mapping[int, Collection[str]], *, everything: bool 
     """
     kept: dict[int, set[str]] = {}
     gone: list[int] = []
-    for pk, page, key in list(_stored(kind, _OF_PAGES, None if everything else wanted)):
+    stored = read(_of_kind(_KEYS, kind), "", None) if everything else select(_of_kind(_KEYS_OF, kind), wanted)
+    for pk, page, key in list(stored):
         keys = kept.setdefault(page, set())
         if key in wanted.get(page, ()) and key not in keys:
             keys.add(key)
@@ -195,24 +197,21 @@ def renew(kind: str, wanted: Mapping[int, Collection[str]], *, everything: bool 
 def keys_of(kind: str, pages: Collection[int]) -> dict[int, set[str]]:
     """The keys of a kind that each of the pages has."""
     found: dict[int, set[str]] = {page: set() for page in pages}
-    for _, page, key in _stored(kind, _OF_PAGES, pages):
+    for _, page, key in select(_of_kind(_KEYS_OF, kind), pages):
         found[page].add(key)
     return found
 
 
 def keys_among(kind: str, pages: Collection[int]) -> set[str]:
     """The keys of a kind that any of the pages has."""
-    return {key for _, _, key in _stored(kind, _OF_PAGES, pages)}
+    return {key for _, _, key in select(_of_kind(_KEYS_OF, kind), pages)}
 
 
 def keyed(kind: str, keys: Collection[str] | None) -> Iterator[tuple[str, int]]:
     """``(key, page)`` of all pages under these keys; None: under any that several pages have."""
-    if keys is None:
-        rows = read((_STORED + _SHARED).replace("{kind}", kind), "", None)
-    else:
-        rows = _stored(kind, _UNDER_KEYS, keys)
+    rows = read(_of_kind(_KEYS + (_SHARED if keys is None else ""), kind), _UNDER_KEYS, keys)
     return ((key, page) for _, page, key in rows)
 
 
-def _stored(kind: str, among: str, items: Collection[Any] | None) -> Iterator[tuple[int, int, str]]:
-    return read(_STORED.replace("{kind}", kind), among, items)
+def _of_kind(statement: str, kind: str) -> str:
+    return statement.replace("{kind}", kind)
