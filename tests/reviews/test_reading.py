@@ -115,7 +115,8 @@ def test_items_of_a_page_are_about_it_or_rest_on_it() -> None:
     assert targets(page="wiki/moved.md") == {"about", "asks", "rests"}
     assert targets(page="wiki/A é.md") == {"about"}, "what was filed under the old path is still found"
     assert targets(page=str(uuid4())) == targets(page="wiki/nothing.md") == set()
-    for path in ("", "../x.md", "/etc/passwd", "a\0b"):
+    assert code(page="") is ErrorCode.INVALID_PARAM_VALUE
+    for path in ("../x.md", "/etc/passwd", "a\0b"):
         assert code(page=path) is ErrorCode.PATH_NOT_ALLOWED
 
 

@@ -49,7 +49,8 @@ def test_several_writes_give_one_job_and_no_history(vault_folder: VaultFolder, c
     [job] = Job.objects.filter(kind="catalog")
     assert 0 < (job.run_after - job.created_at).total_seconds() <= 2
     assert jobs.run_due() == 0
-    assert jobs.drain() == 1
+    jobs.drain()
+    assert Job.objects.filter(kind="catalog", finished_at__isnull=False).count() == 1
     assert history.versions(current_vault(), Page.objects.get(path="wiki/index.md").uid) == []
 
 
