@@ -12,16 +12,24 @@ from typing import Any, Final
 from reviews.models import ItemType, ReviewItem, Status
 from vault.errors import ErrorCode, SynapseError
 
+#: The types of which there are items that can be created, or researched.
+_CREATED: Final = (ItemType.MISSING_PAGE.value, ItemType.SUGGESTION.value, ItemType.CONTRADICTION.value)
+_RESEARCHED: Final = tuple(value for value in ItemType.values if value != ItemType.CONFIRM)
+
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One way to decide: its name, the status it leads to, what it means in a sentence, and which items it fits."""
+    """One way to decide: its name, the status it leads to, what it means in a sentence, and which items it fits.
+
+    Items of other types than ``types`` it never fits.
+    """
 
     name: str
     status: Status
     help: str
     fits: Callable[[ReviewItem], bool]
     aliases: tuple[str, ...] = ()
+    types: tuple[str, ...] = tuple(ItemType.values)
 
 
 def proposes_text(item: ReviewItem) -> bool:
@@ -43,13 +51,13 @@ def _can_be_created(item: ReviewItem) -> bool:
     """A missing page can always be made, if only as a stub; a suggestion or contradiction must propose something."""
     if item.item_type == ItemType.MISSING_PAGE:
         return True
-    if item.item_type not in (ItemType.SUGGESTION, ItemType.CONTRADICTION):
+    if item.item_type not in _CREATED:
         return False
     return bool(item.proposed_title) or proposes_text(item)
 
 
 def _can_be_researched(item: ReviewItem) -> bool:
-    return item.item_type != ItemType.CONFIRM
+    return item.item_type in _RESEARCHED
 
 
 ACTIONS: Final = (
@@ -68,12 +76,14 @@ ACTIONS: Final = (
         "Write the proposed page or edit, or a stub of the page that is missing.",
         _can_be_created,
         ("approve",),
+        _CREATED,
     ),
     Action(
         "deep-research",
         Status.DEEP_RESEARCHED,
         "Open a research run on the question for the configured backend.",
         _can_be_researched,
+        types=_RESEARCHED,
     ),
 )
 _BY_NAME: Final = {name: action for action in ACTIONS for name in (action.name, *action.aliases)}

@@ -73,9 +73,8 @@ def _offered(request: HttpRequest) -> list[str]:
     decided = request.GET.get("status", Status.PENDING) not in ("", Status.PENDING)
     if decided or current_view(request) == DONE:
         return []
-    types = [request.GET["item_type"]] if request.GET.get("item_type") in ItemType.values else ItemType.values
-    likely = [ReviewItem(item_type=item_type, proposed_title="a title") for item_type in types]
-    return [action.name for action in ACTIONS if any(map(action.fits, likely))]
+    wanted = request.GET.get("item_type")
+    return [action.name for action in ACTIONS if wanted not in ItemType.values or wanted in action.types]
 
 
 @admin.register(ReviewItem)
@@ -110,7 +109,8 @@ class ReviewItemAdmin(Decisions, ReadOnlyAdmin):
     def get_actions_row(self, request: HttpRequest) -> list[Any]:
         """What can be decided about some row of this list; the menu of the theme is the same in all of them."""
         offered = [f"_ask_{name.replace('-', '_')}" for name in _offered(request)]
-        return [one for one in super().get_actions_row(request) if one.action_name.endswith(tuple(offered))]
+        row = super().get_actions_row(request)  # type: ignore[misc]
+        return [one for one in row if one.action_name.endswith(tuple(offered))]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ReviewItem]:
         """What the columns show."""

@@ -86,7 +86,7 @@ def unresolved_by(item: ReviewItem, *, path: str, title: str, aliases: Iterable[
 
 def not_in_obsidian(page: Page) -> list[str]:
     """A warning where links lead to the page by its title or an alias: Obsidian goes by the names of files alone."""
-    if page.pk is None:
+    if page._state.adding:  # it is not in the index yet
         return []
     named = Link.objects.filter(
         target=page, state__in=(LinkState.BY_TITLE, LinkState.BY_ALIAS), source__deleted_at__isnull=True
