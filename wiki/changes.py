@@ -1,8 +1,9 @@
 """The feed of changes: which pages and files to look at again, for whoever derives something from the index.
 
 Rows are written inside the transaction that changes the index, so that none is lost, and deleted once somebody has
-acted on them. A page is noted when its row, its links out or its links in changed; another file when it came, changed
-or went. A page or file noted twice, or in vain, costs a look and nothing else.
+acted on them. A page is noted when its row, its links out or its links in changed (by a negative number, if nothing
+but its links in did); another file when it came, changed or went. A page or file noted twice, or in vain, costs a
+look and nothing else.
 
 All writers hold :func:`wiki.rows.index_lock`, so that numbers are given in the order of commits and :func:`done`
 never takes away what nobody has seen.
@@ -30,28 +31,38 @@ _SPAN: Final = "SELECT (SELECT MAX(id) FROM {table}), (SELECT MIN(id) FROM {tabl
 class Changed:
     """What has changed: numbers of pages and of other files, those that are gone included, or ``everything``.
 
-    ``upto`` is the last row seen, for :func:`done`; 0 when nothing waits.
+    ``linked`` are those of the pages that are as they were, but for the links that lead to them. ``upto`` is the last
+    row seen, for :func:`done`; 0 when nothing waits.
     """
 
     pages: set[int] = field(default_factory=set)
     files: set[int] = field(default_factory=set)
     everything: bool = False
     upto: int = 0
+    linked: set[int] = field(default_factory=set)
 
     def __bool__(self) -> bool:
         return bool(self.pages or self.files or self.everything)
 
 
-def note(*, pages: Collection[int] = (), files: Collection[int] = (), everything: bool = False) -> None:
+def note(
+    *,
+    pages: Collection[int] = (),
+    files: Collection[int] = (),
+    linked: Collection[int] = (),
+    everything: bool = False,
+) -> None:
     """Note what changed, in the transaction that changed it, which holds the index lock.
 
-    With ``everything`` one row takes the place of all that wait, if anything is named at all. So it does when too
-    many wait, because nobody consumes them.
+    ``linked`` are pages that gained or lost a link in, and may be among ``pages`` as well. With ``everything`` one row
+    takes the place of all that wait, if anything is named at all. So it does when too many wait, because nobody
+    consumes them.
     """
-    if not pages and not files:
+    if not pages and not files and not linked:
         return
     if not everything:
         rows = [(_PAGE, page) for page in sorted(pages)] + [(_FILE, file) for file in sorted(files)]
+        rows += [(_PAGE, -page) for page in sorted(set(linked).difference(pages))]
         insert(IndexChange, _FIELDS, rows)
         if not _too_many():
             return
@@ -70,7 +81,8 @@ def take() -> Changed:
     upto = 0
     for upto, kind, key in IndexChange.objects.order_by("pk").values_list("pk", "kind", "key").iterator():  # noqa: B007
         changed[kind].add(key)
-    return Changed(changed[_PAGE], changed[_FILE], bool(changed[_ALL]), upto)
+    pages = set(map(abs, changed[_PAGE]))
+    return Changed(pages, changed[_FILE], bool(changed[_ALL]), upto, linked=pages - changed[_PAGE])
 
 
 def done(upto: int) -> None:

@@ -10,7 +10,7 @@ from typing import Final
 from reviews.models import ItemType
 from reviews.producers import roles
 from reviews.producers.likeness import END_CHARS, Comparison, TextKeys, keyed, keys_among, keys_of, renew
-from reviews.producers.rows import Listed, listed, page_targets, pages_asked_about, shown
+from reviews.producers.rows import Listed, listed, page_targets, pages_asked_about, rewritten, shown
 from reviews.producers.titles import canonical_title, is_generic, title_key
 from reviews.services.findings import Finding
 from wiki.changes import Changed
@@ -39,7 +39,7 @@ class DuplicateTitle:
 
     def prepare(self, changed: Changed) -> None:
         """Give pages the keys of their titles. Former ones stay until all is prepared: others may share them still."""
-        pages = None if changed.everything else changed.pages
+        pages = rewritten(changed)
         wanted = {} if pages is None else keys_of(_TITLE, pages)
         for page in listed(pages):
             if canonical := canonical_title(page.title):
@@ -48,7 +48,7 @@ class DuplicateTitle:
 
     def targets(self, changed: Changed) -> set[str]:
         """The canonical titles that the changed pages have, and those that others share with what they had before."""
-        met = {page for _, page in keyed(_TITLE, keys_among(_TITLE, changed.pages))}
+        met = {page for _, page in keyed(_TITLE, keys_among(_TITLE, rewritten(changed) or ()))}
         return {canonical for page in listed(met) if (canonical := canonical_title(page.title))}
 
     def find(self, targets: Collection[str] | None) -> Iterator[Finding]:
@@ -139,7 +139,7 @@ class DuplicateBody:
 
     def prepare(self, changed: Changed) -> None:
         """Bring the keys of texts up to date."""
-        pages = None if changed.everything else changed.pages
+        pages = rewritten(changed)
         wanted: dict[int, Collection[str]] = dict.fromkeys(pages or (), ())
         keys = TextKeys()
         for pk, text in text_ends([page.pk for page in listed(pages)], END_CHARS):
@@ -148,8 +148,8 @@ class DuplicateBody:
 
     def targets(self, changed: Changed) -> set[str]:
         """The changed pages, and those under a key with them."""
-        pages = set(changed.pages)
-        pages.update(page for page, _ in _before_and_after(changed.pages))
+        pages = set(rewritten(changed) or ())
+        pages.update(page for page, _ in _before_and_after(pages))
         return page_targets(pages)
 
     def find(self, targets: Collection[str] | None) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ from reviews.models import ItemType
 from reviews.producers import roles
 from reviews.producers.likeness import keyed, renew, text_words
 from reviews.producers.names import Name, Running, capitals_tell, mentions, name_of
-from reviews.producers.rows import Listed, listed, page_targets, pages_asked_about, read, shown
+from reviews.producers.rows import Listed, listed, page_targets, pages_asked_about, read, rewritten, shown
 from reviews.producers.titles import title_key
 from reviews.services.findings import Finding
 from vault.links import text_key
@@ -55,7 +55,7 @@ class UnlinkedMention:
 
     def prepare(self, changed: Changed) -> None:
         """Bring the keys of names up to date."""
-        pages = None if changed.everything else changed.pages
+        pages = rewritten(changed)
         wanted: dict[int, set[str]] = {page: set() for page in pages or ()}
         for named in _names(pages):
             wanted.setdefault(named.page, set()).add(title_key(named.key))
@@ -63,8 +63,8 @@ class UnlinkedMention:
 
     def targets(self, changed: Changed) -> set[str]:
         """The changed pages, and those that they name now; those that they named rest on them."""
-        pages = set(changed.pages)
-        for text in _texts(_places(changed.pages)):
+        pages = set(rewritten(changed) or ())
+        for text in _texts(_places(pages)):
             held = (named for named in _names_by_key(text.grams) if named.words <= text.words)
             pages.update(named.page for named in held if text.names(named))
         return page_targets(pages)

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.db import connection
 
+from wiki.changes import Changed
 from wiki.models import Page
 from wiki.rows import all_rows, chunks, select
 
@@ -35,6 +36,11 @@ def read(statement: str, among: str, items: Collection[Any] | None) -> Iterator[
 def listed(pages: Collection[int] | None) -> Iterator[Listed]:
     """Those of these pages that are listed; None: all that are."""
     return (Listed(*row) for row in read(_LISTED, _AMONG, pages))
+
+
+def rewritten(changed: Changed) -> set[int] | None:
+    """The pages of which more changed than the links that lead to them; None: all may have."""
+    return None if changed.everything else changed.pages - changed.linked
 
 
 def page_targets(pages: Iterable[int]) -> set[str]:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from typing import Final
 
 from reviews.models import ItemType
+from reviews.producers.rows import rewritten
 from reviews.services.findings import Finding
 from wiki.changes import Changed
 from wiki.models import File, FileKind
@@ -61,12 +62,13 @@ class UncitedSource:
 
     def targets(self, changed: Changed) -> set[str]:
         """The sources that changed and those that the pages cite now; and all uncited ones, cited before perhaps."""
-        found = {key for (key,) in select(_CITED, changed.pages)}
-        found.update(source_key(path) for (path,) in select(_LINKED, changed.pages))
+        pages = rewritten(changed) or ()
+        found = {key for (key,) in select(_CITED, pages)}
+        found.update(source_key(path) for (path,) in select(_LINKED, pages))
         for chunk in chunks(changed.files):
             paths = File.objects.filter(pk__in=chunk, kind=FileKind.SOURCE).order_by().values_list("path", flat=True)
             found.update(map(source_key, paths))
-        if changed.pages or found:
+        if pages or found:
             found.update(source_key(path) for _, path in _uncited())
         return found
 

@@ -68,8 +68,8 @@ class Applied:
 
     ``pks`` by page id. ``stale`` are the names that came or went, ``dirty`` pages whose edges are to be computed
     again, ``facts`` those among them whose own row weighs otherwise now, ``noted`` pages for the feed of changes:
-    those written and those that gained or lost a link in. ``left`` are paths that were not written because a service
-    wrote that page meanwhile.
+    those written; ``linked`` are those that gained or lost a link in. ``left`` are paths that were not written because
+    a service wrote that page meanwhile.
     """
 
     pks: dict[UUID, int] = field(default_factory=dict)
@@ -77,6 +77,7 @@ class Applied:
     dirty: set[int] = field(default_factory=set)
     facts: set[int] = field(default_factory=set)
     noted: set[int] = field(default_factory=set)
+    linked: set[int] = field(default_factory=set)
     left: list[str] = field(default_factory=list)
 
 
@@ -149,7 +150,7 @@ def remove_pages(pages: Sequence[KnownPage], *, conditional: bool = True) -> App
     applied.noted.update(pks)
     for chunk in chunks(pks):
         led_to = Link.objects.filter(source__in=chunk, target__isnull=False).order_by()
-        applied.noted.update(led_to.values_list("target_id", flat=True))
+        applied.linked.update(led_to.values_list("target_id", flat=True))
         for model in (Alias, Tag, Citation):
             model.objects.filter(page__in=chunk).delete()
         Link.objects.filter(source__in=chunk).delete()
@@ -366,7 +367,7 @@ def _write_links(
         was, now = _leads_to(before), _leads_to(links)
         if was != now:
             applied.dirty.add(row.pk)
-            applied.noted.update((was - now) + (now - was))
+            applied.linked.update((was - now) + (now - was))
         new += [(row.pk, *link) for link in links]
     for chunk in chunks(replaced):
         Link.objects.filter(source__in=chunk).delete()

@@ -72,10 +72,11 @@ class WaitingLink(NamedTuple):
 @dataclass(slots=True)
 class Answered:
     """What answering links did: ``turned`` are pages whose links lead to another page now, ``noted`` those for the
-    feed of changes: pages with a link that was looked at, and pages that gained or lost a link in."""
+    feed of changes: pages with a link that was looked at. ``linked`` are pages that gained or lost a link in."""
 
     turned: set[int] = field(default_factory=set)
     noted: set[int] = field(default_factory=set)
+    linked: set[int] = field(default_factory=set)
 
 
 _FIELDS: Final = ("pk", "source_id", "source__path", *WaitingLink._fields[3:])
@@ -162,7 +163,7 @@ def answer(links: Iterable[WaitingLink], places: Places) -> Answered:
             rows.append((found.state, found.path, target, link.pk))
         if target != link.target_id:
             answered.turned.add(link.source_id)
-            answered.noted.update(pk for pk in (target, link.target_id) if pk is not None)
+            answered.linked.update(pk for pk in (target, link.target_id) if pk is not None)
     update(Link, ("state", "target_path", "target"), rows)
     return answered
 
@@ -200,7 +201,7 @@ def resolve_waiting(progress: Progress | None = None, *, everything: bool = Fals
                 places, version = whole_places(), data_version()
             answered = answer(links, places or places_for(links))
             _mark_dirty(answered.turned)
-            changes.note(pages=answered.noted, everything=everything)
+            changes.note(pages=answered.noted, linked=answered.linked, everything=everything)
         done, last = done + len(links), links[-1].pk
         if progress:
             progress("links", min(done, total), total)

@@ -64,7 +64,7 @@ def _evict(path: str, page_id: UUID) -> None:
 
 def _settle(pk: int, applied: Applied) -> None:
     answered = resolve_stale(pk, applied.stale)
-    changes.note(pages=applied.noted | answered.noted)
+    changes.note(pages=applied.noted | answered.noted, linked=applied.linked | answered.linked)
     changed = applied.dirty | answered.turned
     if len(changed) > EDGES_AT_ONCE:
         _defer(changed)

@@ -120,7 +120,7 @@ class ScanRun:
         if isinstance(applied, AppliedFiles):
             feed.note(files=applied.noted, everything=self._everything)
             return
-        feed.note(pages=applied.noted, everything=self._everything)
+        feed.note(pages=applied.noted, linked=applied.linked, everything=self._everything)
         for chunk in chunks(applied.dirty):
             Page.objects.filter(pk__in=chunk).update(graph_dirty=True)
         self.report.skipped += [_skip(path, "written_meanwhile") for path in applied.left]
