@@ -55,7 +55,7 @@ def test_a_change_keeps_what_is_left_out_and_the_catalog_is_made(vault_folder: V
     answer = json.loads(run("page", "write", "Ada", "--json", text="Two.\n"))
     assert (answer["created"], answer["type"], answer["path"]) == (False, "entity", "wiki/entities/ada.md")
     assert "Two." in vault_folder.read("wiki/index.md").decode()
-    assert not Job.objects.filter(finished_at=None).exists()
+    assert not Job.objects.filter(kind="catalog", finished_at=None).exists()
 
 
 def test_history_and_restore(vault_folder: VaultFolder, run: Any) -> None:
