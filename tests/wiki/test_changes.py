@@ -42,6 +42,23 @@ def file_pk(path: str) -> int:
     return File.objects.get(path=path).pk
 
 
+def test_pages_that_only_gained_or_lost_a_link_in_are_told_from_others(vault_folder: VaultFolder) -> None:
+    vault_folder.write("a.md", "[[b]]")
+    vault_folder.write("b.md", "x")
+    vault_folder.write("c.md", "x")
+    scan()
+    taken()
+    vault_folder.write("a.md", "[[c]]")
+    scan()
+    found = taken()
+    assert found.pages == {pk("a.md"), pk("b.md"), pk("c.md")}
+    assert found.linked == {pk("b.md"), pk("c.md")}
+    vault_folder.write("a.md", "[[b]]")
+    vault_folder.write("c.md", "y")
+    scan()
+    assert taken().linked == {pk("b.md")}
+
+
 class View:
     """What of each page and file those who follow the feed may rest on."""
 
@@ -59,6 +76,10 @@ class View:
         }
         rows = File.objects.values_list("pk", "path", "kind", "content_hash", "deleted_at")
         self.files = {number: (*values, deleted is None) for number, *values, deleted in rows}
+
+    def rewritten(self, before: View) -> set[int]:
+        """The pages that are not as they were, whatever leads to them."""
+        return {number for number, page in self.pages.items() if page[:3] != before.pages.get(number, ())[:3]}
 
     def differences(self, before: View) -> tuple[set[int], set[int]]:
         """The pages and files that are not as they were."""
@@ -172,10 +193,13 @@ def test_nothing_that_changed_is_missing(vault_folder: VaultFolder, seed: int) -
         before = View()
         told = set().union(*(person.act() for _ in range(person.chance.randint(1, 6))))
         sync_paths(told, allow_deletions=True) if person.chance.random() < 0.5 else scan(allow_deletions=True)
-        pages, files = View().differences(before)
+        now = View()
+        pages, files = now.differences(before)
         found = taken()
         assert not found.everything
         assert pages <= found.pages
+        assert found.linked <= found.pages
+        assert now.rewritten(before).isdisjoint(found.linked)
         assert files <= found.files
         scan(allow_deletions=True)
         taken()
