@@ -38,15 +38,17 @@ CLOSED: Final = "It is no longer true."
 ANSWERED: Final = "The page is there."
 # A decision about these is asked again when what they rest on changes, so that has to be looked at.
 _LOOKED_AT: Final = "('pending', 'skipped', 'resolved', 'deep_researched')"
+# The empty texts keep SQLite from walking all items of these states instead of those about a few pages.
 _ABOUT_PAGES: Final = (
     "SELECT item.rule, item.target FROM reviews_reviewitem item "  # noqa: S608 - the names above
-    f"WHERE item.page_id IN {{items}} AND item.status IN {_LOOKED_AT} "
+    f"WHERE item.page_id IN {{items}} AND item.status || '' IN {_LOOKED_AT} "
     "UNION SELECT item.rule, item.target FROM reviews_evidence evidence "
     "JOIN reviews_reviewitem item ON item.id = evidence.item_id "
-    f"WHERE evidence.page_id IN {{items}} AND item.status IN {_LOOKED_AT}"
+    f"WHERE evidence.page_id IN {{items}} AND item.status || '' IN {_LOOKED_AT}"
 )
 _ABOUT_FILES: Final = (
-    f"SELECT rule, target FROM reviews_reviewitem WHERE file_id IN {{items}} AND status IN {_LOOKED_AT}"  # noqa: S608
+    "SELECT rule, target FROM reviews_reviewitem "  # noqa: S608
+    f"WHERE file_id IN {{items}} AND status || '' IN {_LOOKED_AT}"
 )
 
 Progress = Callable[[str, int, int], None]

@@ -23,8 +23,7 @@ __all__ = ["cited_by", "pages_by_source", "pages_citing", "pages_missing", "sour
 # Built by hand, for it is asked after each write. The empty text keeps SQLite from walking all broken links.
 _CITED: Final = (
     "SELECT key FROM {citation} WHERE page_id IN {items} "
-    "UNION SELECT target_path FROM {link} WHERE source_id IN {items} AND target_id IS NULL "
-    "AND target_path LIKE 'raw/sources/%%' "
+    "UNION SELECT target_path FROM {link} WHERE source_id IN {items} AND target_path LIKE 'raw/sources/%%' "
     "UNION SELECT file.path FROM {link} link JOIN {file} file ON file.name_key = link.name_key "
     "AND file.kind = 'source' AND file.deleted_at IS NOT NULL "
     "WHERE link.source_id IN {items} AND link.state || '' = 'broken'"
