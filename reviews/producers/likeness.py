@@ -11,8 +11,6 @@ import re
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
-from itertools import compress, count
-from operator import not_
 from typing import Final
 
 from django.db import transaction
@@ -30,9 +28,9 @@ ALIKE: Final = 0.9
 #: Shorter texts are not compared: a handful of words is the same by chance, or by template.
 FEWEST_WORDS: Final = 40
 #: Keys of a text.
-KEYS: Final = 6
+KEYS: Final = 4
 #: Characters at each end of a text from which its keys are taken.
-END_CHARS: Final = 1_000
+END_CHARS: Final = 800
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _ASCII: Final = bytes(range(128))
@@ -51,27 +49,35 @@ Shingles = frozenset[tuple[str, ...]]
 
 def text_words(text: str) -> list[str]:
     """The words of a text, in order."""
+    found, spaceless = _taken_apart(text)
+    return [part for word in found for part in ((word,) if word.isascii() else _parts(word))] if spaceless else found
+
+
+def word_set(text: str) -> set[str]:
+    """The words of a text, each once."""
+    found, spaceless = _taken_apart(text)
+    distinct = set(found)
+    if spaceless:
+        mixed = [word for word in distinct if not word.isascii()]
+        distinct.difference_update(mixed)
+        distinct.update(part for word in mixed for part in _parts(word))
+    return distinct
+
+
+def _taken_apart(text: str) -> tuple[list[str], bool]:
+    """What stands between blanks and punctuation, casefolded, and whether runs without blanks may be in it."""
     data = text.encode("utf-8", "surrogatepass")
     if text.isascii():
-        return data.translate(_BYTES).decode("ascii").split()
+        return data.translate(_BYTES).decode("ascii").split(), False
     others = set(data.translate(None, _ASCII).decode("utf-8", "surrogatepass"))
     if len(others) > _FEW_OTHERS:
         folded = text.casefold()
-        found: list[str] = _WORD.findall(folded)
-        others = set(folded)
-    else:  # the same words, in a fifth of the time: most texts have some quotes and dashes and a few letters
-        plain = data.translate(_BYTES).decode("utf-8", "surrogatepass")
-        for other in others:
-            plain = plain.replace(other, "".join(part if part.isalnum() else " " for part in other.casefold()))
-        found = plain.split()
-    if not SPACELESS.search("".join(others)):
-        return found
-    places = list(compress(count(), map(not_, map(str.isascii, found))))
-    if len(places) > _FEW_OTHERS:
-        return [part for word in found for part in ((word,) if word.isascii() else _parts(word))]
-    for at in reversed(places):
-        found[at : at + 1] = _parts(found[at])
-    return found
+        return _WORD.findall(folded), SPACELESS.search(folded) is not None
+    # The same words, in a fifth of the time: most texts have some quotes and dashes and a few letters beyond ASCII.
+    plain = data.translate(_BYTES).decode("utf-8", "surrogatepass")
+    for other in others:
+        plain = plain.replace(other, "".join(part if part.isalnum() else " " for part in other.casefold()))
+    return plain.split(), SPACELESS.search("".join(others)) is not None
 
 
 def _parts(word: str) -> Iterator[str]:
@@ -141,7 +147,9 @@ class TextKeys:
             return []
         first = dict(zip(reversed(words), range(len(words) - 1, -1, -1), strict=True))
         starts = dict(zip(map(self._ranks.__getitem__, first), first.values(), strict=True))
-        return [_digest(words[starts[rank] : starts[rank] + SHINGLE]) for rank in sorted(starts)[:KEYS]]
+        return list(
+            dict.fromkeys(_digest(words[starts[rank] : starts[rank] + SHINGLE]) for rank in sorted(starts)[:KEYS])
+        )
 
 
 class _Ranks(dict[str, int]):
@@ -176,14 +184,17 @@ def renew(kind: str, wanted: Mapping[int, Collection[str]], *, everything: bool 
     gone: list[int] = []
     stored = read(_of_kind(_KEYS, kind), "", None) if everything else select(_of_kind(_KEYS_OF, kind), wanted)
     for pk, page, key in list(stored):
-        keys = kept.setdefault(page, set())
-        if key in wanted.get(page, ()) and key not in keys:
-            keys.add(key)
-        else:
+        keys = kept.get(page)
+        if keys is None:
+            keys = kept[page] = set()
+        if key in keys or key not in wanted.get(page, ()):
             gone.append(pk)
+        else:
+            keys.add(key)
     new = [
         (page, kind, key)
         for page, keys in wanted.items()
+        if len(keys) != len(kept.get(page, ()))
         for key in dict.fromkeys(keys)
         if key not in kept.get(page, ())
     ]

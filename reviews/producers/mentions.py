@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from reviews.models import ItemType
 from reviews.producers import roles
-from reviews.producers.likeness import keyed, renew, text_words
+from reviews.producers.likeness import keyed, renew, text_words, word_set
 from reviews.producers.names import Name, Running, capitals_tell, mentions, name_of
 from reviews.producers.rows import Listed, listed, page_targets, pages_asked_about, read, rewritten, shown
 from reviews.producers.titles import title_key
@@ -128,7 +128,7 @@ class _Text:
     @cached_property
     def words(self) -> set[str]:
         """Its words."""
-        return set(self.sequence)
+        return word_set(self.text)
 
     @cached_property
     def grams(self) -> set[str]:
