@@ -121,7 +121,7 @@ def _blocks(body: str) -> Iterator[_Block]:
     for line in [*body.split("\n"), ""]:
         before = body[start:end] if lines == 1 and not by_lines else ""
         level, text = (0, "") if fence else _heading(line, before)
-        at = position
+        at = position + len(line) - len(line.lstrip())
         if level and start >= 0 and not _HEADING.match(line):  # the line before it was the heading
             at, start = start, -1
         ends = level or not (fence or line.strip()) or position > len(body)
@@ -163,8 +163,8 @@ class _Path:
         """A heading that ends at ``end``."""
         depth = next((at for at, one in enumerate(self._path) if one.level >= heading.level), len(self._path))
         lost = self._path[max(depth, len(self._path) - self._bare) :]
-        if lost and self._lost < 0:
-            self._lost = lost[0].start
+        if lost:  # a heading can be lost after one that stood under it
+            self._lost = lost[0].start if self._lost < 0 else min(self._lost, lost[0].start)
         self._bare = max(0, self._bare - (len(self._path) - depth)) + 1
         self._path = [*self._path[:depth], heading]
         self._between = (self._between[0] if self._between[1] else heading.start, end)
@@ -184,7 +184,9 @@ class _Path:
         """The headings at the end of the body, which nothing follows."""
         if not self._bare and self._lost < 0:
             return None
-        start = self._lost if self._lost >= 0 else self._path[len(self._path) - self._bare].start
+        # A heading above a lost one may itself have nothing but headings under it: it is in the span, not in the path.
+        bare = [one.start for one in self._path[len(self._path) - self._bare :]]
+        start = min([*bare, *([self._lost] if self._lost >= 0 else [])])
         self._lost, last = start, self._between[1]
         self._path = self._path[: len(self._path) - self._bare]
         return self.block(start, last, True)

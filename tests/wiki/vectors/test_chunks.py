@@ -69,6 +69,7 @@ def test_a_first_heading_that_is_the_title_is_not_said_twice() -> None:
 
 def test_headings_without_text_are_kept() -> None:
     assert shown(cut("T", "# A\n\n## B\n")) == [("", "# A\n\n## B")]
+    assert shown(cut("T", "# A\n## B\n## B")) == [("", "# A\n## B\n## B")]
     assert shown(cut("T", "# To do\n# Done\nAll.\n\n# Later\n")) == [("Done", "# To do\n# Done\nAll.\n\n# Later")]
 
 
