@@ -7,12 +7,13 @@ origin, the token, pace, method, form of the body; only then does the protocol s
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, Final
 
 from django.conf import settings
+from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import HEADER_MISMATCH, INVALID_REQUEST, PARSE_ERROR, UNSUPPORTED_PROTOCOL_VERSION
@@ -20,6 +21,7 @@ from starlette.responses import JSONResponse
 
 from mcpapi import gate, info
 from mcpapi.auth import authenticate, bearer_of
+from mcpapi.callers import Caller
 from mcpapi.calls import unforeseen
 from mcpapi.gate import Receive, Scope, Send
 from mcpapi.messages import fault_in, protocol_error
@@ -37,10 +39,27 @@ _CHALLENGE: Final = 'Bearer realm="synapse"'
 logger = logging.getLogger(__name__)
 
 
-class McpApp:
-    """An ASGI application for the paths under /mcp; serves while its :meth:`lifespan` is entered."""
+async def tested_server() -> Server[Any]:
+    """The wiki's own server, after its self-test. RuntimeError if its tools are not those of the table."""
+    surface = build(Profile.HTTP)
+    await self_test(surface)
+    return surface.server
 
-    def __init__(self) -> None:
+
+class McpApp:
+    """An ASGI application for the paths under /mcp; serves while its :meth:`lifespan` is entered.
+
+    ``server`` makes what is served and ``let_in`` names the caller who shows a token, or raises
+    ``unauthenticated``. A test of the transport alone gives others.
+    """
+
+    def __init__(
+        self,
+        server: Callable[[], Awaitable[Server[Any]]] = tested_server,
+        let_in: Callable[[str | None], Caller] = authenticate,
+    ) -> None:
+        self._server = server
+        self._let_in = let_in
         self._manager: StreamableHTTPSessionManager | None = None
         # Apart from the tools' own, so that slow tools don't keep anybody from being let in or turned away.
         self._workers = Workers(_DOOR_THREADS)
@@ -48,10 +67,8 @@ class McpApp:
     @asynccontextmanager
     async def lifespan(self) -> AsyncIterator[None]:
         """Build the server, test it, and serve until left. RuntimeError if its tools are not those of the table."""
-        surface = build(Profile.HTTP)
-        await self_test(surface)
         manager = StreamableHTTPSessionManager(
-            surface.server,
+            await self._server(),
             stateless=True,
             max_request_body_size=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
             # The gate judges hosts and origins, by the same lists as the rest of the server, and says what to do.
@@ -84,7 +101,7 @@ class McpApp:
             _require_method(scope, "GET", "HEAD")
             await JSONResponse(await self._workers.run(info.describe))(scope, receive, send)
             return
-        caller = await self._workers.run(partial(authenticate, bearer_of(scope["headers"])))
+        caller = await self._workers.run(partial(self._let_in, bearer_of(scope["headers"])))
         scope[CALLER_KEY] = caller
         gate.require_pace(scope, caller)
         if path not in MOUNTS:

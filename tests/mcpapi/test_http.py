@@ -10,6 +10,7 @@ import httpx2 as httpx
 import pytest
 from django.contrib.auth.models import User
 
+from mcpapi.callers import Caller
 from mcpapi.http import McpApp
 from mcpapi.profiles import PROPOSING_TOOLS, READ_TOOLS, WRITE_TOOLS
 from vault.errors import HTTP_STATUS, ErrorCode
@@ -35,14 +36,20 @@ def static_token(settings):
 
 
 def request(
-    method: str = "POST", path: str = "/mcp", *, without: str = "", content: bytes | None = None, **headers: str
+    method: str = "POST",
+    path: str = "/mcp",
+    *,
+    without: str = "",
+    content: bytes | None = None,
+    served: McpApp | None = None,
+    **headers: str,
 ) -> httpx.Response:
     """One request to an application of its own; ``_`` in a header's name stands for ``-``."""
     given = {**HEADERS, **{name.replace("_", "-"): value for name, value in headers.items()}}
     given.pop(without, None)
 
     async def run() -> httpx.Response:
-        app = McpApp()
+        app = served or McpApp()
         transport = httpx.ASGITransport(app=app)
         base = "http://127.0.0.1:8000"
         async with app.lifespan(), httpx.AsyncClient(transport=transport, base_url=base) as client:
@@ -345,12 +352,11 @@ def test_info_takes_get_only_and_from_our_hosts_only():
     refused(request("GET", "/mcp/info", host="evil.example"), 421, "forbidden")
 
 
-def test_what_fails_inside_is_an_envelope_without_its_text(monkeypatch):
-    def fail(raw: str) -> None:
+def test_what_fails_inside_is_an_envelope_without_its_text():
+    def fail(raw: str | None) -> Caller:
         raise ValueError("/etc/secret said no")
 
-    monkeypatch.setattr("mcpapi.http.authenticate", fail)
-    body = refused(request(), 500, "internal_error")
+    body = refused(request(served=McpApp(let_in=fail)), 500, "internal_error")
     assert "secret" not in body["error"]
 
 
