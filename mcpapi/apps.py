@@ -6,4 +6,8 @@ class McpapiConfig(AppConfig):
     verbose_name = "MCP"
 
     def ready(self) -> None:
+        """Have the settings checked, and let jobs remove old calls of tools."""
         from mcpapi import checks  # noqa: F401
+        from wiki import jobs
+
+        jobs.register("tool_calls", "mcpapi.telemetry.forget_old")

@@ -73,6 +73,10 @@ MCP_REMOTE_WRITE_ENABLED = env.str("MCP_REMOTE_WRITE_ENABLED", default="false").
 MCP_AUTH_TOKEN = env.str("MCP_AUTH_TOKEN", default="")
 SYNAPSE_AGENT_MAY_DECIDE = env.bool("SYNAPSE_AGENT_MAY_DECIDE", default=True)
 SYNAPSE_REVIEW_CAP: int = _number("SYNAPSE_REVIEW_CAP", 1_000)
+SYNAPSE_TELEMETRY = env.bool("SYNAPSE_TELEMETRY", default=True)
+SYNAPSE_TELEMETRY_IS_TEST = env.bool("SYNAPSE_TELEMETRY_IS_TEST", default=False)
+SYNAPSE_TOOL_CALLS_DAYS: int = _number("SYNAPSE_TOOL_CALLS_DAYS", 30)
+SYNAPSE_TOOL_CALLS_MAX: int = _number("SYNAPSE_TOOL_CALLS_MAX", 200_000)
 SYNAPSE_RESEARCH_BACKEND = env.str("SYNAPSE_RESEARCH_BACKEND", default="none").lower()
 
 # --- vectors -----------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ os.environ["SYNAPSE_VAULT"] = str(Path(_HOME) / "vault")
 os.environ["SYNAPSE_SECRET_KEY"] = "only-for-tests-only-for-tests-only-for-tests"
 os.environ["SYNAPSE_LOG_LEVEL"] = "WARNING"
 os.environ["EMBEDDINGS_ENABLED"] = "false"  # a test that is about meaning turns it on (tests/embedding.py)
+os.environ["SYNAPSE_TELEMETRY"] = "false"  # tests of it turn it on: its thread would write into another test's rows
 for _name in ("RATE", "WRITES", "DECISIONS", "STRANGERS"):  # a test that is about a limit sets it
     os.environ[f"SYNAPSE_{_name}_PER_MINUTE"] = "0"
 if os.environ.get("SYNAPSE_TEST_DATABASE_URL"):
