@@ -19,7 +19,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import HEADER_MISMATCH, INVALID_REQUEST, PARSE_ERROR, UNSUPPORTED_PROTOCOL_VERSION
 from starlette.responses import JSONResponse
 
-from mcpapi import gate, info
+from mcpapi import gate, info, telemetry
 from mcpapi.auth import authenticate, bearer_of
 from mcpapi.callers import Caller
 from mcpapi.calls import unforeseen
@@ -75,7 +75,7 @@ class McpApp:
             security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         )
         async with manager.run():
-            with last_used.running():
+            with last_used.running(), telemetry.running():
                 self._manager = manager
                 try:
                     yield

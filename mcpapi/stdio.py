@@ -22,6 +22,7 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCError
 
+from mcpapi import telemetry
 from mcpapi.messages import complaint
 from mcpapi.profiles import Profile
 from mcpapi.server import Surface, build, self_test
@@ -45,7 +46,8 @@ def serve() -> None:
     embedding = EmbedThread(stop, stand_in=True)
     embedding.start()
     try:
-        asyncio.run(_serve(build(Profile.STDIO)))
+        with telemetry.running():
+            asyncio.run(_serve(build(Profile.STDIO)))
     except* BrokenPipeError:
         pass  # the client has gone without waiting for its answers
     finally:
