@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from vault.frontmatter import PAGE_TYPES, aliases_of, lang_of, load, sources_of, split, tags_of, text_of
-from vault.markdown import ParsedLink, parse_body, parse_property_link
+from vault.markdown import ParsedBody, ParsedLink, parse_body, parse_property_link
 from vault.slugs import type_of_folder
 
 ENCODING: Final = "encoding"
@@ -33,8 +33,8 @@ class ParsedPage:
 
     ``title`` and ``tags`` are those of the frontmatter, else of the file's name and the body; ``type`` is one of the
     five or None; ``flags`` are ``{"code", "reason"}`` of what is wrong with the file. ``links`` are those of the body,
-    in order, with offsets into ``body``; ``property_links`` those of the frontmatter. ``body`` starts ``body_offset``
-    characters into the decoded text, a byte order mark not counted.
+    in order, with offsets into ``body``; ``property_links`` those of the frontmatter. ``read`` is all that the body
+    holds; it starts ``body_offset`` characters into the decoded text, a byte order mark not counted.
     """
 
     path: str
@@ -55,6 +55,7 @@ class ParsedPage:
     body: str
     body_offset: int
     words: int
+    read: ParsedBody
 
 
 def parse_page(path: str, data: bytes) -> ParsedPage:
@@ -88,6 +89,7 @@ def parse_page(path: str, data: bytes) -> ParsedPage:
         body=parts.body,
         body_offset=parts.body_offset,
         words=body.words,
+        read=body,
     )
 
 

@@ -261,6 +261,39 @@ def test_headings_of_both_forms() -> None:
     assert parse_body("\n---\ntitle: T\n---\n[[A]]\n").headings == [(2, "title: T")]
 
 
+def test_headings_tell_where_their_lines_are() -> None:
+    text = "# One\r\n\r\nText.\nSetext\nof two\n---\n> # quoted\n\n   ## Three ##\n```\n# code\n```\n#"
+    body = parse_body(text)
+    assert [text[start:end].strip() for start, end in body.places] == [
+        "# One",
+        "Text.\nSetext\nof two\n---",
+        "## Three ##",
+        "#",
+    ]
+    assert len(body.places) == len(body.headings)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```\none\n\n\ntwo\n```",
+        "```\none\n\n```",
+        "~~~\n\n\none\n\n~~~",
+        "```\none\n\nnever closed",
+        "<!-- one\n\ntwo -->",
+        "$$\na\n\nb\n$$",
+    ],
+)
+@pytest.mark.parametrize("indent", ["", "- "])
+def test_what_is_no_text_is_hidden_in_one_piece(text: str, indent: str) -> None:
+    inner = text if not indent else "\n".join("  " + line if line else "" for line in text.split("\n"))[2:]
+    body = parse_body(f"before\n\n{indent}{inner}\n\n# After\n")
+    assert len(body.hidden) == 1
+    start, end = body.hidden[0]
+    for blank in re.finditer(r"(?<=\n)\n", inner):
+        assert start < len(f"before\n\n{indent}") + blank.start() <= end
+
+
 def test_block_ids_stand_at_the_end_of_a_block() -> None:
     text = "a ^one\n\nb ^not-here\nc ^two  \n\n- item ^three\n- item\n\n"
     text += "| t |\n|---|\n\n^four\n\n`x ^five`\n\na^six\n\nx ^last"

@@ -29,12 +29,15 @@ _EMPTY_LINE: Final = re.compile(r"[ \t>]*+(?:\n|\Z)")
 class ParsedBody:
     """What a body holds.
 
-    ``headings`` are ``(level, text as written)``; ``tags`` lack their ``#``; ``remote_images`` are the addresses of
-    pictures that a reader would load from elsewhere; ``words`` counts each CJK character as one.
+    ``headings`` are ``(level, text as written)``, ``places`` the ``(start, end)`` of their lines; ``hidden`` are the
+    ``[start, end]`` of fences, comments and displayed mathematics. ``tags`` lack their ``#``; ``remote_images`` are the
+    addresses of pictures that a reader would load from elsewhere; ``words`` counts each CJK character as one.
     """
 
     links: list[ParsedLink]
     headings: list[tuple[int, str]]
+    places: list[tuple[int, int]]
+    hidden: list[list[int]]
     blocks: list[str]
     tags: list[str]
     remote_images: list[str]
@@ -49,6 +52,8 @@ def parse_body(text: str) -> ParsedBody:
     return ParsedBody(
         links=inline.links,
         headings=blocks.headings,
+        places=blocks.places,
+        hidden=blocks.blanked,
         blocks=_block_ids(blocks) if "^" in text else [],
         tags=inline.tags,
         remote_images=inline.remote,

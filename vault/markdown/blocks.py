@@ -46,8 +46,9 @@ class Blocks:
     ``text`` has the length of the text given, so offsets hold in both; its lines end at LF, and what is code, comment
     or mathematics is blank. ``starts`` are the offsets where a block of inline text starts, in order: no code span,
     link text or inline mathematics reaches past the next one. ``prose`` and ``items`` are those of ``starts`` where
-    a paragraph starts outside and inside of lists. ``headings`` are ``(level, text)``, ``tables`` ``(start, end)``,
-    ``blanked`` the ``[start, end]`` of what is blank in ``text``, in order.
+    a paragraph starts outside and inside of lists. ``headings`` are ``(level, text)`` and stand at ``places``,
+    ``(start, end)`` of their lines; ``tables`` are ``(start, end)``, ``blanked`` the ``[start, end]`` of what is blank
+    in ``text``, in order: one for each fence, with the blank lines in it.
     """
 
     text: str
@@ -55,6 +56,7 @@ class Blocks:
     prose: list[int] = field(default_factory=list)
     items: list[int] = field(default_factory=list)
     headings: list[tuple[int, str]] = field(default_factory=list)
+    places: list[tuple[int, int]] = field(default_factory=list)
     tables: list[tuple[int, int]] = field(default_factory=list)
     blanked: list[list[int]] = field(default_factory=list)
 
@@ -136,6 +138,8 @@ class _Scanner:
         self.hollowed(None)
         if _QUOTE in self.containers:
             self.close(self.containers.index(_QUOTE))
+        if self.fence:
+            self.masks[-1][1] = position
 
     def close(self, depth: int) -> None:
         """Close the containers below a depth, and what is open in them."""
@@ -247,7 +251,7 @@ class _Scanner:
             self.close_unmatched(depth)
             self.paragraph = False
             self.blocks.starts.append(position)
-            self.heading(len(heading[1]), _unclosed(line[heading.end() :].rstrip(" ")))
+            self.heading(len(heading[1]), _unclosed(line[heading.end() :].rstrip(" ")), (position, position))
         elif mark in "`~" and (fence := _FENCE.match(line, text)):
             self.close_unmatched(depth)
             self.paragraph = False
@@ -307,13 +311,15 @@ class _Scanner:
             if paragraphs and paragraphs[-1] == start:
                 paragraphs.pop()
         following = self.text[self.end_of_line(start) + 1 : position].split("\n")
-        self.heading(level, " ".join([self.opening.strip(), *(line.strip(" \t>") for line in following)]).strip())
+        text = " ".join([self.opening.strip(), *(line.strip(" \t>") for line in following)])
+        self.heading(level, text.strip(), (start, position))
         self.paragraph = False
 
-    def heading(self, level: int, text: str) -> None:
-        """Keep a heading; one in a quote is the quoted text's, not the note's."""
+    def heading(self, level: int, text: str, lines: tuple[int, int]) -> None:
+        """Keep a heading and where its first and last lines start; one in a quote is the quoted text's."""
         if _QUOTE not in self.containers:
             self.blocks.headings.append((level, text.strip()))
+            self.blocks.places.append((lines[0], self.end_of_line(lines[1])))
 
     def comment(self, depth: int, position: int) -> None:
         """An HTML comment that starts a line: to its end, or to the end of the text."""
