@@ -62,18 +62,21 @@ def split(text: str) -> Split:
     return Split(raw, text[closing.end() :], closing.end(), opening.end())
 
 
-def load(raw: str) -> Loaded:
-    """Read a block's properties by YAML 1.2 core (see yaml_core). Any problem gives no data and one flag."""
+def load(raw: str, *, above: int = 1) -> Loaded:
+    """Read a block's properties by YAML 1.2 core (see yaml_core). Any problem gives no data and one flag.
+
+    ``above`` is how many lines of the file stand above the block, for the line that a flag names.
+    """
     plain = read_plain(raw)
     if plain is not None:
         return Loaded(plain)
     try:
         return Loaded(read_mapping(raw).data)
     except YamlProblem as problem:
-        return Loaded(flags=[flag_of(problem)])
+        return Loaded(flags=[flag_of(problem, above=above)])
 
 
-def flag_of(problem: YamlProblem) -> Flag:
+def flag_of(problem: YamlProblem, *, above: int = 1) -> Flag:
     """The flag of a problem; its reason names the line of the file, whose first is the opening `---`."""
-    where = "" if problem.line is None else f"Line {problem.line + 2}: "
+    where = "" if problem.line is None else f"Line {problem.line + 1 + above}: "
     return Flag(problem.code, where + problem.reason)
