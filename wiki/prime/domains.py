@@ -204,7 +204,8 @@ def domain_named(name: str | None) -> Domain:
 
 def read_domains(files: list[DomainFile]) -> tuple[dict[str, Domain], list[DomainFault]]:
     """The domains of these files beside the built-in one, and what is wrong with any file."""
-    found, faults = {WIKI: BUILTIN}, []
+    found = {WIKI: BUILTIN}
+    faults: list[DomainFault] = []
     for file in files:
         domain, wrong = (
             (None, (DomainFault(file.name, "", file.reason),)) if file.reason else _read(file.name, file.text)
