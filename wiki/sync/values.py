@@ -14,14 +14,30 @@ from vault.markdown import ParsedLink
 from vault.pages import ParsedPage
 from vault.paths import is_reserved, source_path
 from wiki.models import LinkState
+from wiki.storable import MAX_TITLE, names_of, storable, title_of
 from wiki.sync.reads import PageRead
 
-#: Longest title, and longest key: PostgreSQL refuses index entries above about 2,700 bytes.
-MAX_TITLE: Final = 500
+__all__ = [
+    "LINK_FIELDS",
+    "MAX_KEY",
+    "MAX_TITLE",
+    "PAGE_FIELDS",
+    "TITLE_CUT",
+    "WRITTEN",
+    "citation_keys",
+    "key",
+    "link_rows",
+    "names_of",
+    "page_values",
+    "source_key",
+    "storable",
+    "title_of",
+]
+
+#: Longest key: PostgreSQL refuses index entries above about 2,700 bytes.
 MAX_KEY: Final = 500
 TITLE_CUT: Final = ("title_too_long", f"The title is cut at {MAX_TITLE} characters.")
 
-_NOT_STORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 _NOT_STORABLE_JSON: Final = re.compile(r"\\u(?:0000|d[89a-f][0-9a-f]{2})")
 
 #: Fields of a page's row that come from its file, in the order of :func:`page_values`.
@@ -66,13 +82,6 @@ _PENDING: Final = LinkState.PENDING.value
 WRITTEN: Final = 7
 
 
-def storable(text: str) -> str:
-    """Text without NUL and lone surrogates, which databases refuse: each becomes U+FFFD."""
-    if text.isascii() and "\0" not in text:
-        return text
-    return _NOT_STORABLE.sub("\ufffd", text)
-
-
 def key(text: str) -> str:
     """A look-up key as long as it may be. Two long texts may share one; what is found by it is compared whole."""
     return storable(text[:MAX_KEY])
@@ -86,11 +95,6 @@ def _json_safe(value: Any) -> Any:
     if isinstance(value, list):
         return [_json_safe(item) for item in value]
     return storable(value) if isinstance(value, str) else value
-
-
-def title_of(parsed: ParsedPage) -> str:
-    """The title as stored."""
-    return storable(unicodedata.normalize("NFC", parsed.title))[:MAX_TITLE]
 
 
 def page_values(read: PageRead, parsed: ParsedPage) -> tuple[Any, ...]:
@@ -118,11 +122,6 @@ def page_values(read: PageRead, parsed: ParsedPage) -> tuple[Any, ...]:
         read.birth_ns,
         read.read_ns,
     )
-
-
-def names_of(names: list[str]) -> list[str]:
-    """Aliases or tags as stored: each once, in their order."""
-    return list(dict.fromkeys(storable(name) for name in names))
 
 
 def source_key(path: str) -> str:
