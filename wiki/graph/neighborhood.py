@@ -89,3 +89,11 @@ def _among(nodes: dict[int, _Node]) -> list[tuple[float, int, int, int]]:
     rows = select("SELECT a_id, b_id, weight, links FROM {edge} WHERE a_id IN {items}", nodes)
     found = [(weight, a, b, links) for a, b, weight, links in rows if b in nodes]
     return nsmallest(MAX_EDGES + 1, found, key=lambda edge: (-edge[0], nodes[edge[1]].uid, nodes[edge[2]].uid))
+
+
+def near_pages(pk: int, *, depth: int, limit: int = MAX_NODES) -> list[int]:
+    """The page itself and the pages within ``depth`` edges of it, heaviest edges first, at most ``limit``."""
+    known = [pk]
+    for _ in range(depth):
+        known += _reached(dict.fromkeys(known), limit - len(known))[0]
+    return known

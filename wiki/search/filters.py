@@ -27,6 +27,8 @@ class Filters:
     path_prefix: str = ""
     lang: str = ""
     updated_since: datetime | None = None
+    only: Collection[int] = ()
+    """Keys of the pages that may be found; some thousands at most."""
 
     def __post_init__(self) -> None:
         unknown = sorted(set(self.types) - set(PageType.values))
@@ -43,7 +45,7 @@ class Filters:
             )
 
     def __bool__(self) -> bool:
-        return bool(self.types or self.tag or self.path_prefix or self.lang or self.updated_since)
+        return bool(self.types or self.tag or self.path_prefix or self.lang or self.updated_since or self.only)
 
     def pages(self) -> PageQuerySet:
         """Listed pages (live, not reserved) that pass."""
@@ -58,6 +60,8 @@ class Filters:
         if self.path_prefix:
             prefix = clean(self.path_prefix)
             pages = pages.alias(start=Left(F("path"), len(prefix))).filter(start=prefix)
+        if self.only:
+            pages = pages.filter(pk__in=self.only)
         if self.lang:
             lang = clean(self.lang).lower()
             pages = pages.filter(Q(lang__iexact=lang) | Q(lang__istartswith=lang + "-"))

@@ -1,0 +1,190 @@
+"""What an answer must hold and must not: gathered from the brief, the domain and the pages.
+
+The brief beats the domain, the domain beats a page, and of two pages the one that ranks higher. What loses is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any, Final, NamedTuple
+
+from wiki.prime.atoms import Atom, AtomIndex, Relation, relations
+from wiki.prime.intent import Intent
+from wiki.prime.phrases import normalised
+from wiki.prime.relations import CONFLICTS, REQUIRES, SUPERSEDED_BY, SUPERSEDES
+
+MAX_DEPTH: Final = 5
+"""So far are the pages followed that pages require."""
+MAX_FROM_PAGES: Final = 20
+"""The contracts of so many pages count, from the top of the ranking."""
+SUPERSEDED: Final = frozenset({"superseded", "deprecated", "archived", "obsolete"})
+
+
+class Origin(IntEnum):
+    """Who asks for something; the smaller number wins."""
+
+    BRIEF = 0
+    DOMAIN = 1
+    PAGE = 2
+
+
+class Asker(NamedTuple):
+    """Who asks for something, and how that is told."""
+
+    origin: Origin
+    why: str
+
+    def when(self, key: str, value: str) -> Asker:
+        """The same one, under a condition."""
+        return self._replace(why=f"{self.why}, when {key} is {value}")
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """Something that must or must not be there: an atom, or words."""
+
+    name: str
+    atom: Atom | None
+    asker: Asker
+
+    @property
+    def why(self) -> str:
+        """For whom."""
+        return self.asker.why
+
+    @property
+    def key(self) -> str:
+        """By this two demands are the same."""
+        return self.atom.id if self.atom else normalised(self.name)
+
+    @property
+    def shown(self) -> str:
+        """The id of an atom, else the words."""
+        return self.atom.id if self.atom else self.name
+
+
+@dataclass(slots=True)
+class Demands:
+    """The contract of one brief: what must be there, what must not, and what lost against a stronger demand."""
+
+    include: dict[str, Demand] = field(default_factory=dict)
+    avoid: dict[str, Demand] = field(default_factory=dict)
+    conflicts: list[dict[str, str]] = field(default_factory=list)
+
+    def want(self, demand: Demand) -> None:
+        """Note that it must be there, unless something as strong or stronger keeps it out."""
+        self._note(demand, self.include, self.avoid, "must_include", "must_avoid")
+
+    def shun(self, demand: Demand) -> None:
+        """Note that it must not be there, unless something as strong or stronger wants it."""
+        self._note(demand, self.avoid, self.include, "must_avoid", "must_include")
+
+    def _note(
+        self, demand: Demand, own: dict[str, Demand], other: dict[str, Demand], own_name: str, other_name: str
+    ) -> None:
+        against = other.get(demand.key)
+        if against is None:
+            own.setdefault(demand.key, demand)
+            return
+        # Demands come strongest first, so what stands already wins.
+        row = {
+            "name": demand.shown,
+            "kept": f"{other_name}: {against.why}",
+            "dropped": f"{own_name}: {demand.why}",
+        }
+        if row not in self.conflicts:
+            self.conflicts.append(row)
+
+
+def demands_of(intent: Intent, ranked: Sequence[Atom], index: AtomIndex) -> Demands:
+    """The contract for a brief and the pages that rank for it."""
+    found = Demands()
+    brief = Asker(Origin.BRIEF, "the brief")
+    for said in intent.avoid:
+        found.shun(_demand(index, said, brief))
+    for said in intent.must:
+        found.want(_demand(index, said, brief))
+    _take(found, index, intent, _domain_lists(intent), Asker(Origin.DOMAIN, f"the domain {intent.domain.name}"))
+    named = [index.by_pk[pk] for pk in intent.pages]
+    first = list(dict.fromkeys([*named, *ranked]))[:MAX_FROM_PAGES]
+    for atom in first:
+        _take(found, index, intent, atom.contract, Asker(Origin.PAGE, atom.id))
+    _take_relations(found, index, first)
+    return found
+
+
+def _domain_lists(intent: Intent) -> Mapping[str, Any]:
+    contract = intent.domain.contract
+    conditions = [
+        {"when": f"{condition.key}:{condition.value}", "include": condition.include}
+        for condition in contract.conditions
+    ]
+    return {
+        "must_include": contract.must_include,
+        "must_avoid": contract.must_avoid,
+        "conditionals": conditions,
+    }
+
+
+def _take(found: Demands, index: AtomIndex, intent: Intent, lists: Mapping[str, Any], asker: Asker) -> None:
+    for name in lists.get("must_avoid", ()):
+        found.shun(_demand(index, name, asker))
+    for name in lists.get("must_include", ()):
+        found.want(_demand(index, name, asker))
+    for condition in lists.get("conditionals", ()):
+        key, _, value = str(condition.get("when", "")).partition(":")
+        if value.strip().casefold() in (one.casefold() for one in intent.value(key.strip())):
+            for name in condition.get("include", ()):
+                found.want(_demand(index, name, asker.when(key.strip(), value.strip())))
+
+
+def _take_relations(found: Demands, index: AtomIndex, first: Sequence[Atom]) -> None:
+    """What the pages require, and what that requires; what they conflict with, and what newer pages replace."""
+    related = relations([atom.pk for atom in first])
+    for atom in first:
+        for relation in related.get(atom.pk, ()):
+            target = _target(index, relation)
+            if target is None:
+                continue
+            if relation.verb == CONFLICTS:
+                found.shun(Demand(target.title, target, Asker(Origin.PAGE, f"{atom.id} conflicts with it")))
+            elif relation.verb == SUPERSEDES:
+                found.shun(Demand(target.title, target, Asker(Origin.PAGE, f"{atom.id} supersedes it")))
+            elif relation.verb == SUPERSEDED_BY:
+                found.shun(Demand(atom.title, atom, Asker(Origin.PAGE, f"{target.id} supersedes it")))
+        if atom.lifecycle.casefold() in SUPERSEDED:
+            found.shun(Demand(atom.title, atom, Asker(Origin.PAGE, f"it is marked as {atom.lifecycle}")))
+    wanted = [demand.atom for demand in found.include.values() if demand.atom]
+    _take_required(found, index, dict.fromkeys([*wanted, *(atom for atom in first if atom.id not in found.avoid)]))
+
+
+def _take_required(found: Demands, index: AtomIndex, start: Iterable[Atom]) -> None:
+    level, seen = list(start), set()
+    for _ in range(MAX_DEPTH):
+        seen |= {atom.pk for atom in level}
+        related = relations([atom.pk for atom in level])
+        following: dict[int, Atom] = {}
+        for atom in level:
+            for relation in related.get(atom.pk, ()):
+                target = _target(index, relation) if relation.verb == REQUIRES else None
+                if target is None:
+                    continue
+                found.want(Demand(target.title, target, Asker(Origin.PAGE, f"{atom.id} requires it")))
+                if target.pk not in seen and target.id not in found.avoid:
+                    following[target.pk] = target
+        if not following:
+            return
+        level = list(following.values())
+
+
+def _target(index: AtomIndex, relation: Relation) -> Atom | None:
+    return index.by_pk.get(relation.target) if relation.target is not None else None
+
+
+def _demand(index: AtomIndex, name: str, asker: Asker) -> Demand:
+    """The atom that the name means, where it means one; else the words themselves."""
+    bare = name.strip().removeprefix("[[").removesuffix("]]").partition("|")[0].strip()
+    meant = index.named(bare)
+    return Demand(bare, meant[0] if len(meant) == 1 else None, asker)
