@@ -93,7 +93,7 @@ def summarize(blocks: Blocks) -> str:
         for start in paragraphs[:_PARAGRAPHS_TRIED]:
             sentence = first_sentence(plain_text(_block(blocks, start)))
             if any(character.isalnum() for character in sentence):
-                return _cut(sentence)
+                return shorten(sentence)
     return ""
 
 
@@ -150,11 +150,12 @@ def _shown(link: re.Match[str]) -> str:
     return link[2] or link[1].rstrip("\\").strip("# ")
 
 
-def _cut(sentence: str) -> str:
-    if len(sentence) <= SUMMARY_CHARACTERS:
+def shorten(sentence: str, characters: int = SUMMARY_CHARACTERS) -> str:
+    """A text on one line, cut between words with an ellipsis behind it where it has more characters."""
+    if len(sentence) <= characters:
         return sentence
-    cut = sentence[: SUMMARY_CHARACTERS - 1]
+    cut = sentence[: characters - 1]
     space = cut.rfind(" ")
-    if space > SUMMARY_CHARACTERS // 2:
+    if space > characters // 2:
         cut = cut[:space]
     return cut.rstrip(" ,;:-–—(") + "…"

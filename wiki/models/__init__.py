@@ -20,11 +20,14 @@ from wiki.models.index import (
     VaultState,
 )
 from wiki.models.places import MapState, PagePlace
+from wiki.models.prime import AtomRelation, AtomRow
 from wiki.models.records import Audit, IdempotencyKey, Job, Scope, Token
 from wiki.models.vectors import Chunk, EmbeddingState
 
 __all__ = [
     "Alias",
+    "AtomRelation",
+    "AtomRow",
     "Audit",
     "ChangeKind",
     "Chunk",

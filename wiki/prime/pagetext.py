@@ -12,6 +12,8 @@ from typing import Any, Final, Self
 from vault.frontmatter import aliases_of, lang_of, sources_of, tags_of, text_of
 from vault.markdown import ParsedBody, ParsedLink, parse_body
 from vault.pages import ParsedPage, property_links
+from wiki.search.text import clean
+from wiki.storable import names_of, storable, title_of
 
 #: The kind of a page that has none of the five types.
 NO_TYPE: Final = "page"
@@ -42,6 +44,7 @@ class PageText:
     def of(cls, title: str, kind: str | None, body: str, frontmatter: Mapping[str, Any] | None = None) -> Self:
         """A page that is no file: all else is read from its body and its properties."""
         properties = dict(frontmatter or {})
+        body = clean(body)
         read = parse_body(body)
         tags = [*tags_of(properties), *read.tags]
         return cls(
@@ -60,8 +63,27 @@ class PageText:
     @classmethod
     def of_page(cls, parsed: ParsedPage) -> Self:
         """A page as its file was read (:func:`vault.pages.parse_page`)."""
-        raise NotImplementedError
+        body = clean(parsed.body)
+        return cls(
+            title=title_of(parsed),
+            kind=parsed.type or NO_TYPE,
+            lang=parsed.lang[:16],
+            body=body,
+            # What NFC makes shorter has its headings and links elsewhere.
+            read=parsed.read if body == parsed.body else parse_body(body),
+            frontmatter=parsed.frontmatter,
+            tags=names_of(parsed.tags),
+            aliases=names_of(parsed.aliases),
+            sources=[storable(source) for source in parsed.sources],
+            property_links=parsed.property_links,
+            flags=parsed.flags,
+        )
 
     def word(self, key: str) -> str:
         """A property that is one line of text; "" when it is something else or missing."""
-        return " ".join(text_of(self.frontmatter.get(key)).split())
+        return " ".join(storable(text_of(self.frontmatter.get(key))).split())
+
+    @property
+    def description(self) -> str:
+        """What the page is about, on one line: its ``description``, else its first sentence."""
+        return self.word("description") or storable(self.read.summary)

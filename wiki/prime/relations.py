@@ -6,9 +6,15 @@ Written as ``requires: [[X]]`` in the frontmatter, as an entry of a ``relations:
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
 
+from vault.frontmatter import text_of
 from wiki.prime.pagetext import PageText
+from wiki.storable import storable
 
 RELATED: Final = "related"
 DERIVED: Final = "derived-from"
@@ -16,6 +22,8 @@ REQUIRES: Final = "requires"
 CONFLICTS: Final = "conflicts"
 SUPERSEDES: Final = "supersedes"
 SUPERSEDED_BY: Final = "superseded-by"
+#: The property that may hold all verbs, as keys of a mapping.
+RELATIONS: Final = "relations"
 
 #: The verbs, in the order in which they are told.
 VERBS: Final = (
@@ -32,6 +40,16 @@ VERBS: Final = (
     RELATED,
 )
 
+_ORDER: Final = {verb: number for number, verb in enumerate(VERBS)}
+_OTHER_NAMES: Final = {"depends-on": REQUIRES, "conflicts-with": CONFLICTS, "contradicts": CONFLICTS}
+_NAME: Final = re.compile(r"[\s_-]+")
+_LONGEST_NAME: Final = 40
+#: What stands before the ``::`` of an inline field in its line: marks of quotes, lists, emphasis; or a bracket.
+_FIELD: Final = re.compile(
+    r"(?:^[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)?|([\[(]))[*_]{0,3}([^\W\d_][\w -]*?)[*_]{0,3}$"
+)
+_BEFORE: Final = 2 * _LONGEST_NAME
+
 
 class Written(NamedTuple):
     """A relation as a page writes it.
@@ -47,11 +65,74 @@ class Written(NamedTuple):
     as_written: str = ""
 
 
+@lru_cache(maxsize=1_000)
 def verb_of(key: str) -> str | None:
-    """The verb that a property or inline field stands for; None when it is none."""
-    raise NotImplementedError
+    """The verb that a property or inline field stands for (``See also``, ``see_also``); None when it is none."""
+    if len(key) > _LONGEST_NAME:
+        return None
+    name = _NAME.sub("-", key.strip().casefold())
+    name = _OTHER_NAMES.get(name, name)
+    return name if name in _ORDER else None
 
 
 def relations_of(page: PageText) -> list[Written]:
-    """The relations that a page writes with a verb, in the order of VERBS; plain links are not among them."""
-    raise NotImplementedError
+    """The relations that a page writes with a verb, in the order of VERBS; plain links are not among them.
+
+    Under one verb: links of the frontmatter, other names in it, then lines of the body.
+    """
+    found = [*_property_links(page), *_names(page.frontmatter)]
+    if "::" in page.body:
+        found += _fields(page)
+    found.sort(key=lambda written: _ORDER[written.verb])
+    return found
+
+
+def _property_links(page: PageText) -> Iterator[Written]:
+    for order, link in enumerate(page.property_links, start=len(page.read.links)):
+        key, _, below = link.property.partition(".")
+        name = below.partition(".")[0] if key.lower() == RELATIONS else key
+        verb = verb_of(name)
+        target = storable(link.target)
+        if verb:
+            yield Written(verb, target, order)
+        elif key.lower() == RELATIONS:
+            yield Written(RELATED, target, order, storable(name))
+
+
+def _names(frontmatter: Mapping[str, Any]) -> Iterator[Written]:
+    """Names of other pages that are no links, by the names of their properties."""
+    for key in sorted(frontmatter):
+        value = frontmatter[key]
+        if key.lower() == RELATIONS and isinstance(value, Mapping):
+            for name in sorted(value):
+                verb = verb_of(name)
+                yield from _plain(verb or RELATED, value[name], "" if verb else storable(name))
+        elif verb := verb_of(key):
+            yield from _plain(verb, value, "")
+
+
+def _plain(verb: str, value: Any, as_written: str) -> Iterator[Written]:
+    for item in value if isinstance(value, list) else [value]:
+        text = " ".join(storable(text_of(item)).split())
+        if text and not (text.startswith("[[") and text.endswith("]]")):
+            yield Written(verb, text, None, as_written)
+
+
+def _fields(page: PageText) -> Iterator[Written]:
+    """The links of the body's lines that begin with a verb and ``::``; of one in brackets the first."""
+    body, links = page.body, page.read.links
+    starts = [link.start for link in links]
+    end = -1
+    at = body.find("::")
+    while at >= 0:
+        field = _FIELD.search(body[max(body.rfind("\n", max(0, at - _BEFORE), at) + 1, at - _BEFORE) : at])
+        verb = verb_of(field[2]) if field else None
+        if field and verb:
+            if end < at:  # looked for once a line, however many fields there are in it
+                end = body.find("\n", at)
+                end = len(body) if end < 0 else end
+            following = body.find("::", at + 2, end)
+            orders = range(bisect_left(starts, at), bisect_left(starts, end if following < 0 else following))
+            for order in orders[:1] if field[1] else orders:
+                yield Written(verb, links[order].target, order)
+        at = body.find("::", at + 2)

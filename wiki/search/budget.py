@@ -15,6 +15,7 @@ _WIDE: Final = re.compile(
     "[\u1100-\u11ff\u2e80-\u2fdf\u3000-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe4f"
     "\uff00-\uffef\U00020000-\U000323af]"
 )
+_ASCII: Final = bytes(range(0x80))
 
 
 def tokens(text: str) -> int:
@@ -22,7 +23,11 @@ def tokens(text: str) -> int:
 
     Parts come to as many as the whole, or more.
     """
-    wide = 0 if text.isascii() else len(text) - len(_WIDE.sub("", text))
+    wide = 0
+    if not text.isascii():
+        # Most of most texts is ASCII, and taken out of its bytes at many times the speed of a pattern.
+        beyond = text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass")
+        wide = len(beyond) - len(_WIDE.sub("", beyond))
     return wide - (wide - len(text)) // CHARS_A_TOKEN
 
 

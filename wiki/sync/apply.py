@@ -1,4 +1,4 @@
-"""Writing pages to the index: rows, names, links, full text. All of it in the caller's transaction."""
+"""Writing pages to the index: rows, names, links, full text, levels. All of it in the caller's transaction."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from vault.links import text_key
 from vault.pages import ParsedPage, parse_page
 from wiki import changes as feed
 from wiki.models import Alias, Citation, Link, LinkKind, LinkState, Page, Tag
+from wiki.prime.pagetext import PageText
+from wiki.prime.rows import remove_levels, write_levels
 from wiki.rows import chunks, index_lock, insert, reserve_ids, update
 from wiki.search import PageWords, index_words, remove_words
 from wiki.sync.early import EarlyAnswers
@@ -127,7 +129,9 @@ def write_pages(changes: Sequence[Change], *, conditional: bool = True, early: E
         early.add_pages((row.path, row.pk) for row in rows)
     _write_links(rows, links, applied, early)
     # Reserved pages are in no search, and the catalog of a large vault is long and often written.
-    index_words(_words(row) for row in rows if not row.values[_RESERVED])
+    listed = [row for row in rows if not row.values[_RESERVED]]
+    index_words(map(_words, listed))
+    write_levels(((row.pk, row.path, PageText.of_page(row.parsed)) for row in listed), replacing=known)
     remove_words([row.pk for row in rows if row.values[_RESERVED] and row.before and not row.before.reserved])
     return applied
 
@@ -156,6 +160,7 @@ def remove_pages(pages: Sequence[KnownPage], *, conditional: bool = True) -> App
         Link.objects.filter(source__in=chunk).delete()
         Page.objects.filter(pk__in=chunk).update(deleted_at=timezone.now())
     remove_words(pks)
+    remove_levels(pks)
     return applied
 
 

@@ -15,6 +15,7 @@ from wiki.binding import begin_scan_rows, finish_scan_rows, scan_was_cut_short
 from wiki.data_version import data_version
 from wiki.graph import settle_edges
 from wiki.models import Link, LinkState, Page
+from wiki.prime.rows import fill_levels, levels_wait
 from wiki.rows import chunks, index_lock, many_rows
 from wiki.search import many_pages
 from wiki.sync.apply import Applied, remove_pages, touch_pages, write_pages
@@ -245,6 +246,8 @@ class ScanRun:
         cut_short = scan_was_cut_short()
         if not self._wrote and not cut_short and not _something_waits():
             return
+        if levels_wait():
+            fill_levels()
         resolve_waiting(self.progress, everything=self._everything)
         settle_edges(self.progress)
         with transaction.atomic():
@@ -283,7 +286,11 @@ def _is_still(change: Change) -> bool:
 
 
 def _something_waits() -> bool:
-    return Link.objects.filter(state=LinkState.PENDING).exists() or Page.objects.filter(graph_dirty=True).exists()
+    return (
+        Link.objects.filter(state=LinkState.PENDING).exists()
+        or Page.objects.filter(graph_dirty=True).exists()
+        or levels_wait()
+    )
 
 
 def _skip(path: str, code: str) -> dict[str, str]:
