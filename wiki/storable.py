@@ -11,6 +11,8 @@ from vault.pages import ParsedPage
 
 #: Longest title, in characters: PostgreSQL refuses index entries above about 2,700 bytes.
 MAX_TITLE: Final = 500
+#: Longest key: PostgreSQL refuses index entries above about 2,700 bytes.
+MAX_KEY: Final = 500
 
 _NOT_STORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 
@@ -20,6 +22,11 @@ def storable(text: str) -> str:
     if text.isascii() and "\0" not in text:
         return text
     return _NOT_STORABLE.sub("\ufffd", text)
+
+
+def key(text: str) -> str:
+    """A look-up key as long as it may be. Two long texts may share one; what is found by it is compared whole."""
+    return storable(text[:MAX_KEY])
 
 
 def title_of(parsed: ParsedPage) -> str:

@@ -9,7 +9,7 @@ from reviews.services.proposals import RULE
 from vault.links import name_key, text_key
 from wiki.models import Alias, Page
 from wiki.rows import chunks
-from wiki.sync.values import key
+from wiki.storable import key
 
 
 def answered_proposals(pages: Collection[int] | None = None) -> list[ReviewItem]:

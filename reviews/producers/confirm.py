@@ -13,7 +13,8 @@ from vault.links import path_key
 from wiki.changes import Changed
 from wiki.models import File, FileKind, Page
 from wiki.rows import chunks
-from wiki.sync.values import key, source_key
+from wiki.storable import key
+from wiki.sync.values import source_key
 
 # What sync tools put into the name of the copy that lost; what is left without it is the name of the page. Editors'
 # temporaries and backups are no copies that somebody has to read.

@@ -16,10 +16,10 @@ from reviews.services.findings import MAX_REFERENCES
 from vault.frontmatter.page_rules import LANGUAGES
 from vault.links import Targets, link_text, name_key, render_wikilink, resolve, text_key, writable_target
 from vault.slugs import slugify
+from wiki.candidates import Candidates
 from wiki.models import Link, LinkKind, LinkState, Page
 from wiki.rows import chunks
-from wiki.services.candidates import Candidates
-from wiki.sync.values import key
+from wiki.storable import key
 
 #: Broken links that are looked at for what they call the page.
 _MOST_LINKS: Final = 20_000

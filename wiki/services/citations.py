@@ -16,7 +16,8 @@ from vault.links import RESOLVED, Targets, path_key, resolve
 from vault.paths import SOURCES
 from wiki.models import Citation, File, FileKind, Link, LinkKind, LinkState, Page, PageQuerySet
 from wiki.rows import chunks, select
-from wiki.sync.values import key, source_key
+from wiki.storable import key
+from wiki.sync.values import source_key
 
 __all__ = ["cited_by", "pages_by_source", "pages_citing", "pages_missing", "source_key", "sources_at"]
 

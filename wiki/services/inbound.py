@@ -29,9 +29,9 @@ from vault.links import (
 from vault.markdown import ParsedLink, parse_body, parse_property_link, rewrite_links
 from vault.pages import property_links
 from vault.root import FileRead
+from wiki.candidates import Candidates
 from wiki.models import Page
 from wiki.rows import chunks
-from wiki.services.candidates import Candidates
 from wiki.services.linktext import TableSpans, write_link, write_property
 
 

@@ -20,7 +20,7 @@ from vault.links import RESOLVED, link_text, resolve, writable_target
 from vault.markdown import ParsedBody, ParsedLink, parse_body, parse_property_link, rewrite_links
 from vault.paths import is_allowed
 from vault.slugs import slugify
-from wiki.services.candidates import Candidates
+from wiki.candidates import Candidates
 from wiki.services.linktext import TableSpans, write_link, write_property
 
 #: Properties whose texts are no links to be changed: names, codes and places.

@@ -14,10 +14,10 @@ from vault.links import name_key, path_key
 from vault.root import Vault
 from wiki.models import File
 from wiki.rows import chunks, insert, reserve_ids, update
+from wiki.storable import key
 from wiki.sync.diff import INODE_MASK, Seen
 from wiki.sync.known import KnownFile
 from wiki.sync.links import StaleNames
-from wiki.sync.values import key
 
 _FIELDS: Final = ("path", "path_key", "name_key", "kind", "content_hash", "size", "mtime_ns", "inode", "read_ns")
 _HASH: Final = _FIELDS.index("content_hash")

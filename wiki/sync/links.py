@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -11,25 +11,15 @@ from django.db.models import F, Q
 
 from vault.links import Targets, resolve
 from wiki import changes
+from wiki.candidates import named, titled
 from wiki.data_version import data_version
 from wiki.models import Alias, File, Link, LinkKind, LinkState, Page
-from wiki.rows import chunks, index_lock, select, update
+from wiki.rows import chunks, index_lock, update
 
 #: Links of one transaction: ≤ 100 ms on SQLite.
 LINKS_AT_ONCE: Final = 2_000
 #: With more links than this to resolve, all names of the vault are loaded at once.
 FEW: Final = 1_000
-
-# One statement for what would be several QuerySets: building those costs more than a write's syncs.
-_NAMED: Final = (
-    "SELECT id, path FROM {page} WHERE deleted_at IS NULL AND name_key IN {items} "
-    "UNION ALL SELECT NULL, path FROM {file} WHERE deleted_at IS NULL AND name_key IN {items}"
-)
-_TITLED: Final = (
-    "SELECT id, path, title, NULL FROM {page} WHERE deleted_at IS NULL AND title_key IN {items} "
-    "UNION ALL SELECT page.id, page.path, page.title, alias.name FROM {alias} alias "
-    "JOIN {page} page ON page.id = alias.page_id WHERE page.deleted_at IS NULL AND alias.key IN {items}"
-)
 
 Progress = Callable[[str, int, int], None]
 
@@ -115,16 +105,6 @@ def whole_places() -> Places:
         Alias.objects.values_list("name", "page__path").iterator(),
     )
     return places
-
-
-def named(keys: Iterable[str]) -> Iterator[tuple[int | None, str]]:
-    """(page's number or None for another file, path) of the live files whose name has one of these keys."""
-    return select(_NAMED, keys)
-
-
-def titled(keys: Iterable[str]) -> Iterator[tuple[int, str, str, str | None]]:
-    """(page's number, path, title, alias or None) of the live pages whose title or an alias has one of these keys."""
-    return select(_TITLED, keys)
 
 
 def places_for(links: Iterable[WaitingLink]) -> Places:

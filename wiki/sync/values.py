@@ -14,7 +14,7 @@ from vault.markdown import ParsedLink
 from vault.pages import ParsedPage
 from vault.paths import is_reserved, source_path
 from wiki.models import LinkState
-from wiki.storable import MAX_TITLE, names_of, storable, title_of
+from wiki.storable import MAX_KEY, MAX_TITLE, key, names_of, storable, title_of
 from wiki.sync.reads import PageRead
 
 __all__ = [
@@ -34,8 +34,6 @@ __all__ = [
     "title_of",
 ]
 
-#: Longest key: PostgreSQL refuses index entries above about 2,700 bytes.
-MAX_KEY: Final = 500
 TITLE_CUT: Final = ("title_too_long", f"The title is cut at {MAX_TITLE} characters.")
 
 _NOT_STORABLE_JSON: Final = re.compile(r"\\u(?:0000|d[89a-f][0-9a-f]{2})")
@@ -80,11 +78,6 @@ LINK_FIELDS: Final = (
 _PENDING: Final = LinkState.PENDING.value
 #: The part of LINK_FIELDS that the file says; the rest follows from the vault.
 WRITTEN: Final = 7
-
-
-def key(text: str) -> str:
-    """A look-up key as long as it may be. Two long texts may share one; what is found by it is compared whole."""
-    return storable(text[:MAX_KEY])
 
 
 def _json_safe(value: Any) -> Any:

@@ -3,11 +3,33 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from vault.links import Targets, link_keys, name_key
-from wiki.sync.links import named, titled
-from wiki.sync.values import key
+from wiki.rows import select
+from wiki.storable import key
+
+# One statement for what would be several QuerySets: building those costs more than a write's syncs.
+_NAMED: Final = (
+    "SELECT id, path FROM {page} WHERE deleted_at IS NULL AND name_key IN {items} "
+    "UNION ALL SELECT NULL, path FROM {file} WHERE deleted_at IS NULL AND name_key IN {items}"
+)
+_TITLED: Final = (
+    "SELECT id, path, title, NULL FROM {page} WHERE deleted_at IS NULL AND title_key IN {items} "
+    "UNION ALL SELECT page.id, page.path, page.title, alias.name FROM {alias} alias "
+    "JOIN {page} page ON page.id = alias.page_id WHERE page.deleted_at IS NULL AND alias.key IN {items}"
+)
+
+
+def named(keys: Iterable[str]) -> Iterator[tuple[int | None, str]]:
+    """(page's number or None for another file, path) of the live files whose name has one of these keys."""
+    return select(_NAMED, keys)
+
+
+def titled(keys: Iterable[str]) -> Iterator[tuple[int, str, str, str | None]]:
+    """(page's number, path, title, alias or None) of the live pages whose title or an alias has one of these keys."""
+    return select(_TITLED, keys)
 
 
 class Candidates:
