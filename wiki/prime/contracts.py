@@ -5,12 +5,13 @@ The brief beats the domain, the domain beats a page, and of two pages the one th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, Final, NamedTuple
 
 from wiki.prime.atoms import Atom, AtomIndex, Relation, relations
+from wiki.prime.domains import Domain
 from wiki.prime.intent import Intent
 from wiki.prime.phrases import normalised
 from wiki.prime.relations import CONFLICTS, REQUIRES, SUPERSEDED_BY, SUPERSEDES
@@ -19,6 +20,7 @@ MAX_DEPTH: Final = 5
 """So far are the pages followed that pages require."""
 MAX_FROM_PAGES: Final = 20
 """The contracts of so many pages count, from the top of the ranking."""
+REQUIRED: Final = "requires it"
 SUPERSEDED: Final = frozenset({"superseded", "deprecated", "archived", "obsolete"})
 
 
@@ -53,6 +55,11 @@ class Demand:
     def why(self) -> str:
         """For whom."""
         return self.asker.why
+
+    @property
+    def is_requirement(self) -> bool:
+        """Whether it only has to be at hand, since another atom requires it."""
+        return self.why.endswith(REQUIRED)
 
     @property
     def key(self) -> str:
@@ -106,42 +113,45 @@ def demands_of(intent: Intent, ranked: Sequence[Atom], index: AtomIndex) -> Dema
         found.shun(_demand(index, said, brief))
     for said in intent.must:
         found.want(_demand(index, said, brief))
-    _take(found, index, intent, _domain_lists(intent), Asker(Origin.DOMAIN, f"the domain {intent.domain.name}"))
     named = [index.by_pk[pk] for pk in intent.pages]
     first = list(dict.fromkeys([*named, *ranked]))[:MAX_FROM_PAGES]
-    for atom in first:
-        _take(found, index, intent, atom.contract, Asker(Origin.PAGE, atom.id))
-    _take_relations(found, index, first)
+    _take_contracts(found, index, intent.domain, first, intent.value)
+    _take_opposed(found, index, first)
+    _take_required(found, index, first)
     return found
 
 
-def _domain_lists(intent: Intent) -> Mapping[str, Any]:
-    contract = intent.domain.contract
-    conditions = [
-        {"when": f"{condition.key}:{condition.value}", "include": condition.include}
-        for condition in contract.conditions
-    ]
-    return {
-        "must_include": contract.must_include,
-        "must_avoid": contract.must_avoid,
-        "conditionals": conditions,
-    }
+def demands_of_set(atoms: Sequence[Atom], domain: Domain, index: AtomIndex) -> Demands:
+    """The contract for a text made from these atoms. Conditions need a brief, and there is none."""
+    found = Demands()
+    _take_contracts(found, index, domain, atoms, lambda key: ())
+    _take_required(found, index, atoms)
+    return found
 
 
-def _take(found: Demands, index: AtomIndex, intent: Intent, lists: Mapping[str, Any], asker: Asker) -> None:
-    for name in lists.get("must_avoid", ()):
-        found.shun(_demand(index, name, asker))
-    for name in lists.get("must_include", ()):
-        found.want(_demand(index, name, asker))
-    for condition in lists.get("conditionals", ()):
-        key, _, value = str(condition.get("when", "")).partition(":")
-        if value.strip().casefold() in (one.casefold() for one in intent.value(key.strip())):
-            for name in condition.get("include", ()):
-                found.want(_demand(index, name, asker.when(key.strip(), value.strip())))
+def _take_contracts(
+    found: Demands, index: AtomIndex, domain: Domain, atoms: Iterable[Atom], values: Callable[[str], Sequence[str]]
+) -> None:
+    """What the domain asks for, then what each page does. ``values``: what the brief says under a condition's key."""
+    own = domain.contract
+    conditions = [{"when": f"{one.key}:{one.value}", "include": one.include} for one in own.conditions]
+    lists: dict[str, Any] = {"must_include": own.must_include, "must_avoid": own.must_avoid, "conditionals": conditions}
+    asking = [(lists, Asker(Origin.DOMAIN, f"the domain {domain.name}"))]
+    asking += [(dict(atom.contract), Asker(Origin.PAGE, atom.id)) for atom in atoms]
+    for contract, asker in asking:
+        for name in contract.get("must_avoid", ()):
+            found.shun(_demand(index, name, asker))
+        for name in contract.get("must_include", ()):
+            found.want(_demand(index, name, asker))
+        for condition in contract.get("conditionals", ()):
+            key, _, value = (part.strip() for part in str(condition.get("when", "")).partition(":"))
+            if value.casefold() in (one.casefold() for one in values(key)):
+                for name in condition.get("include", ()):
+                    found.want(_demand(index, name, asker.when(key, value)))
 
 
-def _take_relations(found: Demands, index: AtomIndex, first: Sequence[Atom]) -> None:
-    """What the pages require, and what that requires; what they conflict with, and what newer pages replace."""
+def _take_opposed(found: Demands, index: AtomIndex, first: Sequence[Atom]) -> None:
+    """What the pages conflict with, and what newer pages replace."""
     related = relations([atom.pk for atom in first])
     for atom in first:
         for relation in related.get(atom.pk, ()):
@@ -149,19 +159,20 @@ def _take_relations(found: Demands, index: AtomIndex, first: Sequence[Atom]) -> 
             if target is None:
                 continue
             if relation.verb == CONFLICTS:
-                found.shun(Demand(target.title, target, Asker(Origin.PAGE, f"{atom.id} conflicts with it")))
+                found.shun(_atom_demand(target, f"{atom.id} conflicts with it"))
             elif relation.verb == SUPERSEDES:
-                found.shun(Demand(target.title, target, Asker(Origin.PAGE, f"{atom.id} supersedes it")))
+                found.shun(_atom_demand(target, f"{atom.id} supersedes it"))
             elif relation.verb == SUPERSEDED_BY:
-                found.shun(Demand(atom.title, atom, Asker(Origin.PAGE, f"{target.id} supersedes it")))
+                found.shun(_atom_demand(atom, f"{target.id} supersedes it"))
         if atom.lifecycle.casefold() in SUPERSEDED:
-            found.shun(Demand(atom.title, atom, Asker(Origin.PAGE, f"it is marked as {atom.lifecycle}")))
+            found.shun(_atom_demand(atom, f"it is marked as {atom.lifecycle}"))
+
+
+def _take_required(found: Demands, index: AtomIndex, first: Sequence[Atom]) -> None:
+    """What the pages require that are wanted or rank high, and what that requires, five steps on at most."""
     wanted = [demand.atom for demand in found.include.values() if demand.atom]
-    _take_required(found, index, dict.fromkeys([*wanted, *(atom for atom in first if atom.id not in found.avoid)]))
-
-
-def _take_required(found: Demands, index: AtomIndex, start: Iterable[Atom]) -> None:
-    level, seen = list(start), set()
+    level = list(dict.fromkeys([*wanted, *(atom for atom in first if atom.id not in found.avoid)]))
+    seen: set[int] = set()
     for _ in range(MAX_DEPTH):
         seen |= {atom.pk for atom in level}
         related = relations([atom.pk for atom in level])
@@ -171,12 +182,16 @@ def _take_required(found: Demands, index: AtomIndex, start: Iterable[Atom]) -> N
                 target = _target(index, relation) if relation.verb == REQUIRES else None
                 if target is None:
                     continue
-                found.want(Demand(target.title, target, Asker(Origin.PAGE, f"{atom.id} requires it")))
+                found.want(_atom_demand(target, f"{atom.id} {REQUIRED}"))
                 if target.pk not in seen and target.id not in found.avoid:
                     following[target.pk] = target
         if not following:
             return
         level = list(following.values())
+
+
+def _atom_demand(atom: Atom, why: str) -> Demand:
+    return Demand(atom.title, atom, Asker(Origin.PAGE, why))
 
 
 def _target(index: AtomIndex, relation: Relation) -> Atom | None:
