@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import secrets
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,10 @@ SYNAPSE_TELEMETRY = env.bool("SYNAPSE_TELEMETRY", default=True)
 SYNAPSE_TELEMETRY_IS_TEST = env.bool("SYNAPSE_TELEMETRY_IS_TEST", default=False)
 SYNAPSE_TOOL_CALLS_DAYS: int = _number("SYNAPSE_TOOL_CALLS_DAYS", 30)
 SYNAPSE_TOOL_CALLS_MAX: int = _number("SYNAPSE_TOOL_CALLS_MAX", 200_000)
+SYNAPSE_PRIME_SCOPE = env.str("SYNAPSE_PRIME_SCOPE", default="wiki").strip()
+if not re.fullmatch(r"[a-z0-9]+(?:-[a-z0-9]+)*", SYNAPSE_PRIME_SCOPE):
+    UNREADABLE_SETTINGS["SYNAPSE_PRIME_SCOPE"] = "lower-case letters, digits and single hyphens between them"
+    SYNAPSE_PRIME_SCOPE = "wiki"
 SYNAPSE_RESEARCH_BACKEND = env.str("SYNAPSE_RESEARCH_BACKEND", default="none").lower()
 
 # --- vectors -----------------------------------------------------------------------------------

@@ -20,7 +20,11 @@ _ROWS_A_STATEMENT: Final = 1_000
 #: The lock that index writers of one PostgreSQL database take in turn (the bytes of "synapse").
 INDEX_LOCK: Final = 0x73796E61707365
 _JSON: Final = json.JSONEncoder(ensure_ascii=False)
-_TABLES: Final = {name: f"wiki_{name}" for name in ("page", "file", "alias", "citation", "link", "edge")}
+_TABLES: Final = {
+    **{name: f"wiki_{name}" for name in ("page", "file", "alias", "tag", "citation", "link", "edge")},
+    "atom": "wiki_atomrow",
+    "relation": "wiki_atomrelation",
+}
 
 
 def chunks(items: Iterable[T], size: int = IN_LIST) -> Iterator[list[T]]:
@@ -44,8 +48,9 @@ def index_lock() -> None:
 def select(statement: str, items: Iterable[Any], size: int = IN_LIST) -> Iterator[tuple[Any, ...]]:
     """The rows of a statement in which each ``{items}`` stands for the items as an IN list, a chunk at a time.
 
-    ``{page}``, ``{file}``, ``{alias}``, ``{citation}``, ``{link}`` and ``{edge}`` stand for the tables. A row that two
-    chunks find comes twice. Building a QuerySet costs several times what such a small statement does.
+    ``{page}``, ``{file}``, ``{alias}``, ``{tag}``, ``{citation}``, ``{link}``, ``{edge}``, ``{atom}`` and
+    ``{relation}`` stand for the tables. A row that two chunks find comes twice. Building a QuerySet costs several
+    times what such a small statement does.
     """
     for chunk in chunks(items, size):
         places = "(" + ", ".join(["%s"] * len(chunk)) + ")"

@@ -2,52 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+import unicodedata
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
 
-import numpy as np
-import numpy.typing as npt
+from wiki.models import AtomRow, LinkState
+from wiki.prime.atom_index import Atom, AtomIndex
+from wiki.prime.levels import Level, full_of
+from wiki.prime.loading import atoms, forget_atoms
+from wiki.prime.relations import DERIVED, RELATED, VERBS
+from wiki.rows import chunks, select
+from wiki.search import texts
 
-from wiki.prime.levels import Level
+__all__ = ["Atom", "AtomIndex", "Relation", "atoms", "forget_atoms", "level_texts", "relations"]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Atom:
-    """A live page that is not reserved, as prime names it. Everything but its texts.
-
-    ``id`` is ``@scope/kind-slug``; ``pk`` the page's row, ``uid`` its id elsewhere. ``tags`` are as written,
-    ``tag_keys`` casefolded. ``tokens`` are those of summary, core and full. ``degree`` counts the pages it shares an
-    edge with. ``quality`` is 0 to 1, ``failed`` the checks it fails. ``contract`` has ``must_include``,
-    ``must_avoid``, ``conditionals`` as its frontmatter gives them, or is empty.
-    """
-
-    id: str
-    pk: int
-    uid: str
-    kind: str
-    title: str
-    path: str
-    lang: str
-    description: str
-    tags: tuple[str, ...]
-    tag_keys: frozenset[str]
-    aliases: tuple[str, ...]
-    sources: tuple[str, ...]
-    tokens: tuple[int, int, int]
-    quality: float
-    failed: tuple[str, ...]
-    degree: int
-    lifecycle: str
-    version: str
-    created: str
-    updated: str
-    content_hash: str
-    contract: Mapping[str, Any] = field(default_factory=dict)
-
-    def cost(self, level: Level) -> int:
-        """The tokens of a level."""
-        return self.tokens[(Level.SUMMARY, Level.CORE, Level.FULL).index(level)]
+_LINKS: Final = (
+    'SELECT source_id, "order", text, property, state, target_path, target_id FROM {link} '
+    'WHERE source_id IN {items} ORDER BY source_id, "order"'
+)
+_WRITTEN: Final = (
+    'SELECT page_id, verb, text, link_order FROM {relation} WHERE page_id IN {items} ORDER BY page_id, "order"'
+)
+_SOURCES: Final = "sources"
+_ORDER: Final = {verb: number for number, verb in enumerate(VERBS)}
+_Link = tuple[int, str, str, str, str | None, int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,59 +39,98 @@ class Relation:
     text: str
 
 
-class AtomIndex:
-    """All atoms of the vault at one version of the index. Never changed: it may be kept and shared by threads.
-
-    ``atoms`` are sorted by id; the arrays have their values in the same order.
-    """
-
-    version: int
-    atoms: tuple[Atom, ...]
-    by_pk: Mapping[int, Atom]
-    by_id: Mapping[str, Atom]
-    pks: npt.NDArray[np.int64]
-    degree: npt.NDArray[np.int32]
-    quality: npt.NDArray[np.float32]
-    tokens: npt.NDArray[np.int32]
-    """One row an atom: summary, core, full."""
-    tags: Mapping[str, npt.NDArray[np.int32]]
-    """Places of the atoms that have a tag, by its casefolded form."""
-
-    def __len__(self) -> int:
-        return len(self.atoms)
-
-    def __iter__(self) -> Iterator[Atom]:
-        return iter(self.atoms)
-
-    def place(self, pk: int) -> int:
-        """Where a page's atom stands in ``atoms`` and the arrays. Raises KeyError."""
-        raise NotImplementedError
-
-    def find(self, name: str) -> Atom:
-        """The atom of an id, an exact title, a path or an alias.
-
-        Raises ``unknown_atom`` (with ``close``: at most five ids like it) and ``ambiguous_title`` (with ``ids``).
-        """
-        raise NotImplementedError
-
-    def named(self, name: str) -> list[Atom]:
-        """All atoms that a name may mean: as :func:`find`, without errors."""
-        raise NotImplementedError
-
-
-def atoms() -> AtomIndex:
-    """The atoms as they are now; kept in this process until the index changes."""
-    raise NotImplementedError
-
-
 def level_texts(pks: Iterable[int], level: Level) -> dict[int, str]:
     """The exact words of a level, by the page's row; pages without an atom are left out."""
-    raise NotImplementedError
+    if level is not Level.FULL:
+        found: dict[int, str] = {}
+        for chunk in chunks(pks):
+            found.update(AtomRow.objects.filter(page__in=chunk).values_list("page_id", level.value))
+        return found
+    parts = {}
+    for chunk in chunks(pks):
+        rows = AtomRow.objects.filter(page__in=chunk).values_list("page_id", "core", "rest", "tail")
+        parts.update({pk: (core, rest, tail) for pk, core, rest, tail in rows})
+    bodies = dict(texts(parts))
+    return {pk: full_of(core, bodies.get(pk, ""), rest, tail) for pk, (core, rest, tail) in parts.items()}
 
 
 def relations(pks: Collection[int]) -> dict[int, list[Relation]]:
     """What pages have to do with others, each once: verbs in their order, then plain links as ``related``.
 
-    A page's source that is a page is ``derived-from``. A page's links to itself are left out.
+    A page's source that is a page is ``derived-from``. Links to the page itself, to files and to reserved pages are
+    left out; those that lead nowhere have no target. A page that is tied by a verb is not ``related`` as well.
     """
-    raise NotImplementedError
+    index = atoms()
+    links: dict[int, list[_Link]] = defaultdict(list)
+    for pk, *link in select(_LINKS, pks):
+        links[pk].append((link[0], link[1], link[2], link[3], link[4], link[5]))
+    written: dict[int, list[tuple[str, str, int | None]]] = defaultdict(list)
+    for pk, verb, text, order in select(_WRITTEN, pks):
+        written[pk].append((verb, text, order))
+    return {pk: list(_of_page(index, pk, links[pk], written[pk])) for pk in pks if pk in index.by_pk}
+
+
+def _of_page(
+    index: AtomIndex, pk: int, links: list[_Link], written: list[tuple[str, str, int | None]]
+) -> Iterator[Relation]:
+    by_order = {link[0]: link for link in links}
+    used = {order for _, _, order in written}
+    found = []
+    for verb, text, order in written:
+        link = by_order.get(order) if order is not None else None
+        found += _by_link(index, verb, link) if link else [Relation(verb, _meant(index, text), text)]
+    for link in links:
+        if link[0] not in used and link[2].partition(".")[0].lower() == _SOURCES:
+            used.add(link[0])
+            # A source that is no page is a file or an address, and no relation at all.
+            found += [relation for relation in _by_link(index, DERIVED, link) if relation.target]
+    for source in index.by_pk[pk].sources:
+        target = _page_of(index, source)
+        if target:
+            found.append(Relation(DERIVED, target, source))
+    found.sort(key=lambda relation: _ORDER[relation.verb])
+    for link in links:
+        if link[0] not in used:
+            found += _by_link(index, RELATED, link)
+    yield from _each_once(pk, found)
+
+
+def _each_once(pk: int, found: list[Relation]) -> Iterator[Relation]:
+    seen: set[tuple[str, int | str]] = set()
+    tied: set[int | str] = set()
+    for relation in found:
+        other = relation.text if relation.target is None else relation.target
+        if other == pk or (relation.verb, other) in seen or (relation.verb == RELATED and other in tied):
+            continue
+        seen.add((relation.verb, other))
+        tied.add(other)
+        yield relation
+
+
+def _by_link(index: AtomIndex, verb: str, link: _Link) -> list[Relation]:
+    _, text, _, state, path, target = link
+    if state == LinkState.SELF:
+        return []
+    if target is not None:
+        return [Relation(verb, target, text)] if target in index.by_pk else []
+    return [] if path and verb == RELATED else [Relation(verb, None, text)]
+
+
+def _meant(index: AtomIndex, text: str) -> int | None:
+    named = index.named(text)
+    return named[0].pk if len(named) == 1 else None
+
+
+def _page_of(index: AtomIndex, source: str) -> int | None:
+    """The page that a source names by its path or its exact title."""
+    named = index.named(source)
+    exact = unicodedata.normalize("NFC", source)
+    if len(named) != 1:
+        return None
+    atom = named[0]
+    return atom.pk if exact in (atom.title, atom.id, *_paths(atom.path)) else None
+
+
+def _paths(path: str) -> tuple[str, str]:
+    path = unicodedata.normalize("NFC", path)
+    return path, path[:-3] if path[-3:].lower() == ".md" else path
