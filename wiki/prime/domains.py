@@ -6,7 +6,7 @@ error of `manage.py check` and of every answer that needs the domains; it is nev
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
@@ -200,6 +200,14 @@ def domain_named(name: str | None) -> Domain:
             domains=list(known),
         )
     return domain
+
+
+def domain_of_tags(tags: Iterable[str], known: Mapping[str, Domain]) -> Domain:
+    """The domain that has most of a page's tags, the first by name of equals; the built-in one where none has any."""
+    keys = {tag.casefold() for tag in tags}
+    hits = {name: len(keys & set(domain.tags)) for name, domain in known.items()}
+    best = max(hits.values(), default=0)
+    return known[min(name for name in hits if hits[name] == best)] if best else known[WIKI]
 
 
 def read_domains(files: list[DomainFile]) -> tuple[dict[str, Domain], list[DomainFault]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -62,13 +61,9 @@ def validate(*, artifact: str, atom_set: Sequence[str], validators: Sequence[str
 
 def domain_of_set(found: Sequence[Atom], known: Mapping[str, Domain]) -> Domain:
     """The domain whose tags most of the atoms have, the first by name of equals; else the built-in one."""
-    counts: Counter[str] = Counter()
-    for name, domain in known.items():
-        tags = set(domain.tags)
-        if hits := sum(bool(tags & atom.tag_keys) for atom in found):
-            counts[name] = hits
-    best = max(counts.values(), default=0)
-    return known[min(name for name in counts if counts[name] == best)] if best else known[WIKI]
+    hits = {name: sum(bool(atom.tag_keys & set(domain.tags)) for atom in found) for name, domain in known.items()}
+    best = max(hits.values(), default=0)
+    return known[min(name for name in hits if hits[name] == best)] if best else known[WIKI]
 
 
 def _chosen(domain: Domain, names: Sequence[str] | None) -> list[Validator]:
