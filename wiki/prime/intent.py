@@ -107,7 +107,7 @@ def read_intent(brief: str, index: AtomIndex, domain: str | None = None) -> Inte
     tags = _tags(wanted, index, chosen)
     axes, unclear_axes = _axes(wanted, chosen)
     lang = _language(text, words)
-    terms = _terms(wanted, lang)
+    terms = _terms(_content(wanted, chosen), lang)
     flags = [
         *(["short_brief"] if len(words) < SHORT else []),
         *(["no_task_verb"] if task is None else []),
@@ -315,6 +315,13 @@ def _first(words: Sequence[Word], values: Mapping[str, tuple[str, ...]]) -> str 
     """The value whose words come first in the brief."""
     table = PhraseTable((word, value) for value, its in values.items() for word in (value, *its))
     return next((value for match in table.find(words) for value in match.values), None)
+
+
+def _content(words: Sequence[Word], domain: Domain) -> list[Word]:
+    """The words that say what it is about, without those that say what to do with it."""
+    verbs = [match for task in (*domain.task_types, *TASK_TYPES) for match in _phrases(task.match).find(words)]
+    asked = {at for match in verbs for at in range(match.first, match.after)}
+    return [word for at, word in enumerate(words) if at not in asked]
 
 
 def _terms(words: Sequence[Word], lang: str) -> tuple[str, ...]:

@@ -51,11 +51,11 @@ TASK_TYPES: Final = (
     TaskType(
         "author",
         (
-            *("write", "draft", "compose", "update", "rewrite", "extend the page"),
-            *("scrivi", "scrivere", "bozza", "redigi", "aggiorna", "aggiornare", "riscrivi"),
-            *("écris", "écrire", "écrivez", "rédige", "rédiger", "rédigez", "brouillon", "mets à jour"),
-            *("schreibe", "schreib", "schreiben", "entwurf", "entwirf", "verfasse", "verfassen", "aktualisiere"),
-            *("escribe", "escribir", "redacta", "redactar", "borrador", "actualiza", "actualizar"),
+            *("write", "draft a", "draft an", "draft the", "compose", "update", "rewrite", "extend the page"),
+            *("scrivi", "scrivere", "redigi", "aggiorna", "aggiornare", "riscrivi"),
+            *("écris", "écrire", "écrivez", "rédige", "rédiger", "rédigez", "mets à jour"),
+            *("schreibe", "schreib", "schreiben", "entwirf", "verfasse", "verfassen", "aktualisiere"),
+            *("escribe", "escribir", "redacta", "redactar", "actualiza", "actualizar"),
         ),
     ),
     TaskType(
