@@ -18,8 +18,10 @@ from wiki.prime.relations import CONFLICTS, REQUIRES, SUPERSEDED_BY, SUPERSEDES
 
 MAX_DEPTH: Final = 5
 """So far are the pages followed that pages require."""
+MAX_LEADING: Final = 5
+"""The contracts of so many pages count, from the top of the ranking, where the brief names none."""
 MAX_FROM_PAGES: Final = 20
-"""The contracts of so many pages count, from the top of the ranking."""
+"""What so many pages conflict with is kept out."""
 REQUIRED: Final = "requires it"
 SUPERSEDED: Final = frozenset({"superseded", "deprecated", "archived", "obsolete"})
 
@@ -114,10 +116,10 @@ def demands_of(intent: Intent, ranked: Sequence[Atom], index: AtomIndex) -> Dema
     for said in intent.must:
         found.want(_demand(index, said, brief))
     named = [index.by_pk[pk] for pk in intent.pages]
-    first = list(dict.fromkeys([*named, *ranked]))[:MAX_FROM_PAGES]
-    _take_contracts(found, index, intent.domain, first, intent.value)
-    _take_opposed(found, index, first)
-    _take_required(found, index, first)
+    leading = named or list(ranked[:MAX_LEADING])
+    _take_contracts(found, index, intent.domain, leading, intent.value)
+    _take_opposed(found, index, list(dict.fromkeys([*named, *ranked]))[:MAX_FROM_PAGES])
+    _take_required(found, index, leading)
     return found
 
 

@@ -14,6 +14,7 @@ from wiki.prime.domains import WIKI, Domain, Severity, Validator, domains
 from wiki.prime.evidence import Evidence, shown
 from wiki.prime.levels import Level
 from wiki.prime.validators import CHECKS, Find
+from wiki.storable import storable
 
 MAX_FINDS: Final = 20
 """Of one validator; how many more there are is told."""
@@ -37,7 +38,7 @@ def validate(*, artifact: str, atom_set: Sequence[str], validators: Sequence[str
     domain = domain_of_set(meant, domains())
     running = _chosen(domain, validators)
     evidence = Evidence(
-        artifact=artifact,
+        artifact=storable(artifact),  # of the same length, so that places hold
         given=atom_set,
         atoms=meant,
         texts=level_texts([atom.pk for atom in meant], Level.FULL),
