@@ -163,11 +163,11 @@ class _Outline:
         self.hidden = page.read.hidden
         self.hidden_ends = [end for _, end in self.hidden]
         self.start = self._content(0)
-        self.first = 0  # the first heading that is not the page's title
-        if self.places and self._begins(0, self.start):
+        self.first = 0  # the first heading that is not the page's own
+        if self.places and self.names[0][0] == 1 and self._begins(0, self.start):
             self.first = 1
             # A heading that repeats the title is told by the summary.
-            if self.names[0][0] == 1 and text_key(self.names[0][1]) == text_key(page.title):
+            if text_key(self.names[0][1]) == text_key(page.title):
                 self.start = self._content(self.places[0][1])
 
     def spans(self) -> Iterator[_Span]:
@@ -187,7 +187,7 @@ class _Outline:
         """The next paragraph before ``limit``, with the headings right above it; None when there is no more."""
         start = position = self._content(position)
         heading = bisect_left(self.starts, self._line(position))
-        while heading < len(self.places) and self._begins(heading, position):
+        while position < limit and heading < len(self.places) and self._begins(heading, position):
             position = self._content(self.places[heading][1])
             heading += 1
         if position >= limit:

@@ -10,6 +10,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import zip_longest
 from typing import Any, Final, NamedTuple
 
 from vault.frontmatter import text_of
@@ -44,11 +45,12 @@ _ORDER: Final = {verb: number for number, verb in enumerate(VERBS)}
 _OTHER_NAMES: Final = {"depends-on": REQUIRES, "conflicts-with": CONFLICTS, "contradicts": CONFLICTS}
 _NAME: Final = re.compile(r"[\s_-]+")
 _LONGEST_NAME: Final = 40
-#: What stands before the ``::`` of an inline field in its line: marks of quotes, lists, emphasis; or a bracket.
+_VERBS: Final = "|".join(name.replace("-", "[ _-]") for name in (*VERBS, *_OTHER_NAMES))
+#: An inline field with a verb: at the start of its line, behind marks of quotes and lists, or in brackets.
 _FIELD: Final = re.compile(
-    r"(?:^[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)?|([\[(]))[*_]{0,3}([^\W\d_][\w -]*?)[*_]{0,3}$"
+    rf"(?:^[ \t>]*+(?:(?:[-*+]|\d{{1,9}}[.)])[ \t]++)?|([\[(]))[*_]{{0,3}}({_VERBS})[*_]{{0,3}}::",
+    re.IGNORECASE | re.MULTILINE,
 )
-_BEFORE: Final = 2 * _LONGEST_NAME
 
 
 class Written(NamedTuple):
@@ -122,17 +124,12 @@ def _fields(page: PageText) -> Iterator[Written]:
     """The links of the body's lines that begin with a verb and ``::``; of one in brackets the first."""
     body, links = page.body, page.read.links
     starts = [link.start for link in links]
-    end = -1
-    at = body.find("::")
-    while at >= 0:
-        field = _FIELD.search(body[max(body.rfind("\n", max(0, at - _BEFORE), at) + 1, at - _BEFORE) : at])
-        verb = verb_of(field[2]) if field else None
-        if field and verb:
-            if end < at:  # looked for once a line, however many fields there are in it
-                end = body.find("\n", at)
-                end = len(body) if end < 0 else end
-            following = body.find("::", at + 2, end)
-            orders = range(bisect_left(starts, at), bisect_left(starts, end if following < 0 else following))
-            for order in orders[:1] if field[1] else orders:
-                yield Written(verb, links[order].target, order)
-        at = body.find("::", at + 2)
+    fields = list(_FIELD.finditer(body))
+    for field, following in zip_longest(fields, fields[1:]):
+        verb, end = verb_of(field[2]), following.start() if following else len(body)
+        read, at = field.end(), bisect_left(starts, field.end())
+        while verb and at < len(links) and starts[at] < end and "\n" not in body[read : starts[at]]:
+            yield Written(verb, links[at].target, at)
+            if field[1]:
+                break
+            read, at = starts[at], at + 1

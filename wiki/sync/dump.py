@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
-from wiki.models import Alias, Edge, File, Link, Page, Tag
+from wiki.models import Alias, AtomRelation, AtomRow, Edge, File, Link, Page, Tag
+from wiki.prime.atoms import level_texts
+from wiki.prime.levels import Level
+from wiki.rows import chunks
+
+_ATOMS_AT_ONCE: Final = 200
 
 
 def dump_index() -> Iterator[dict[str, Any]]:
     """One object a page, then one a file, then one an edge, each kind sorted by path.
 
     A page: ``page`` (path), id, title, type, lang, reserved, aliases, tags, sources, frontmatter, flags,
-    content_hash, summary, words, and links in their order. A file: ``file`` (path), kind, content_hash. An edge:
+    content_hash, summary, words, links in their order, and levels (see :func:`_levels`; null for a reserved page). A
+    file: ``file`` (path), kind, content_hash. An edge:
     ``edge`` (two paths), links, weight. Two indexes of one vault are the same when these are.
     """
     yield from _pages()
@@ -29,7 +36,7 @@ def dump_index() -> Iterator[dict[str, Any]]:
 def _pages() -> Iterator[dict[str, Any]]:
     aliases = _names(Alias)
     tags = _names(Tag)
-    links = _links()
+    links, levels = _links(), dict(_levels())
     for page in sorted(Page.objects.live().order_by().iterator(chunk_size=2_000), key=lambda page: page.path):
         yield {
             "page": page.path,
@@ -47,7 +54,35 @@ def _pages() -> Iterator[dict[str, Any]]:
             "summary": page.summary,
             "words": page.words,
             "links": links.get(page.pk, []),
+            "levels": levels.get(page.pk),
         }
+
+
+def _levels() -> Iterator[tuple[int, dict[str, Any]]]:
+    """Of each atom its kind, slug, tokens and the sha256 of each level's text, and what it writes of others."""
+    relations: dict[int, list[list[Any]]] = defaultdict(list)
+    written = AtomRelation.objects.order_by("page_id", "order").values_list("page_id", "verb", "text", "link_order")
+    for pk, *relation in written.iterator(chunk_size=5_000):
+        relations[pk].append(relation)
+    rows = iter(AtomRow.objects.order_by("page_id").iterator(chunk_size=_ATOMS_AT_ONCE))
+    for some in chunks(rows, _ATOMS_AT_ONCE):
+        full = level_texts([row.page_id for row in some], Level.FULL)
+        for row in some:
+            texts = (row.summary, row.core, full[row.page_id])
+            yield (
+                row.page_id,
+                {
+                    "kind": row.kind,
+                    "slug": row.slug,
+                    "tokens": [row.tokens_summary, row.tokens_core, row.tokens_full],
+                    "sha256": [hashlib.sha256(text.encode()).hexdigest() for text in texts],
+                    "quality": row.quality,
+                    "failed": row.failed,
+                    "contract": row.contract,
+                    "state": [row.lifecycle, row.version, row.created, row.updated],
+                    "relations": relations.get(row.page_id, []),
+                },
+            )
 
 
 def _names(model: type[Alias] | type[Tag]) -> dict[int, list[str]]:
