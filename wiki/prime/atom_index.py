@@ -55,7 +55,7 @@ class Atom:
     created: str
     updated: str
     content_hash: str
-    contract: Mapping[str, Any] = field(default_factory=dict)
+    contract: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def cost(self, level: Level) -> int:
         """The tokens of a level."""
