@@ -40,6 +40,7 @@ def sections(request: HttpRequest) -> list[dict[str, Any]]:
             "Operation",
             [
                 _item(request, "Audit", "wiki.audit"),
+                _item(request, "Tool calls", "mcpapi.toolcall"),
                 _item(request, "Jobs", "wiki.job"),
                 _item(request, "Embedding", "wiki.embeddingstate"),
                 _item(request, "Vault", "wiki.vaultstate"),
