@@ -16,8 +16,9 @@ from mcp.shared.inbound import (
     decode_header_value,
 )
 from mcp.types import PROTOCOL_VERSION_META_KEY
-from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
+from mcp_types.version import KNOWN_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
+from mcpapi.aliases import target_of
 from mcpapi.callers import Caller
 from mcpapi.registry import BY_NAME
 from vault.errors import ErrorCode, SynapseError
@@ -53,7 +54,8 @@ class UnknownRevisionError(SynapseError):
         super().__init__(
             ErrorCode.INVALID_PARAM_VALUE,
             "This revision of the protocol is not spoken here. `supported` lists those that are.",
-            supported=list(reversed(KNOWN_PROTOCOL_VERSIONS)),
+            # Those that server/discover names: the older ones are agreed upon by `initialize`, not by this header.
+            supported=list(reversed(MODERN_PROTOCOL_VERSIONS)),
             requested=requested[:_SHOWN_CHARACTERS],
         )
 
@@ -173,7 +175,7 @@ def require_pace(scope: Scope, caller: Caller) -> None:
 def require_pace_of_writes(message: dict[str, Any], caller: Caller) -> None:
     """Count a call of a tool that changes something. Raises ``rate_limited``."""
     params = message.get("params")
-    tool = BY_NAME.get(str(params.get("name"))) if isinstance(params, dict) else None
+    tool = BY_NAME.get(target_of(str(params.get("name")))) if isinstance(params, dict) else None
     if message.get("method") == "tools/call" and tool is not None and tool.writes:
         throttling.check(caller.name, Kind.WRITES)
 
