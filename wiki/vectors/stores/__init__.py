@@ -54,9 +54,11 @@ class VectorStore(Protocol):
         limit: int,
         allowed: Collection[int] | None = None,
         sparse: Mapping[str, float] | None = None,
+        seconds: float | None = None,
     ) -> list[ChunkHit]:
         """At most ``limit`` passages, best first, of the pages in ``allowed`` (None: all).
 
+        ``seconds``: in which a store elsewhere answers, or is given up (None: its own time).
         ``sparse``: the query's weights by token, for a store that has those of passages; others pass them over.
         """
 
