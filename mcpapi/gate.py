@@ -16,11 +16,12 @@ from mcp.shared.inbound import (
     decode_header_value,
 )
 from mcp.types import PROTOCOL_VERSION_META_KEY
-from mcp_types.version import KNOWN_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
+from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 
 from mcpapi.aliases import target_of
 from mcpapi.callers import Caller
 from mcpapi.registry import BY_NAME
+from mcpapi.revisions import REVISIONS
 from vault.errors import ErrorCode, SynapseError
 from vault.strict_json import halves_as_nul, loads_object
 from wiki import throttling
@@ -54,8 +55,7 @@ class UnknownRevisionError(SynapseError):
         super().__init__(
             ErrorCode.INVALID_PARAM_VALUE,
             "This revision of the protocol is not spoken here. `supported` lists those that are.",
-            # Those that server/discover names: the older ones are agreed upon by `initialize`, not by this header.
-            supported=list(reversed(MODERN_PROTOCOL_VERSIONS)),
+            supported=list(REVISIONS),
             requested=requested[:_SHOWN_CHARACTERS],
         )
 
