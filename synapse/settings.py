@@ -151,7 +151,7 @@ _https = _public.scheme == "https"
 # --- Django ------------------------------------------------------------------------------------
 INSTALLED_APPS = [
     "unfold",
-    "django.contrib.admin",
+    "django.contrib.admin.apps.SimpleAdminConfig",  # synapse.urls loads our pages: a process without them need not
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
