@@ -26,7 +26,8 @@ from mcpapi.calls import unforeseen
 from mcpapi.gate import Receive, Scope, Send
 from mcpapi.messages import fault_in, protocol_error
 from mcpapi.profiles import Profile
-from mcpapi.server import CALLER_KEY, build, self_test
+from mcpapi.self_test import self_test
+from mcpapi.server import CALLER_KEY, build
 from mcpapi.workers import Workers
 from vault.errors import ErrorCode, SynapseError
 from wiki.tokens import last_used

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
 from typing import Any, Final, cast
 
 from django.conf import settings
@@ -15,9 +14,10 @@ from mcp.server.caching import CacheHint
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
 
+from mcpapi.aliases import target_of
 from mcpapi.callers import LOCAL, Caller, local_caller
 from mcpapi.calls import Calls
-from mcpapi.profiles import EXPECTED, Profile, listed, remote_write_mode
+from mcpapi.profiles import Profile, listed, remote_write_mode
 from mcpapi.registry import BY_NAME, ToolSpec
 
 SERVER_NAME: Final = "synapse"
@@ -108,32 +108,8 @@ def caller_of(ctx: Context, profile: Profile) -> Caller:
     return local_caller(client.client_info.name) if client else LOCAL
 
 
-async def self_test(surface: Surface) -> None:
-    """Ask the real handler for its list, as one who may do everything, and compare it with the profile's table.
-
-    Raises RuntimeError that names what is missing, too much or twice there; the server must not start then.
-    """
-    entry = surface.server.get_request_handler("tools/list")
-    if entry is None:
-        raise RuntimeError("The server answers no tools/list")
-    request = SimpleNamespace(scope={CALLER_KEY: LOCAL})
-    asked = SimpleNamespace(request=request, session=SimpleNamespace(client_params=None))
-    result = await entry.handler(cast("Context", asked), types.PaginatedRequestParams())
-    names = [tool.name for tool in cast("types.ListToolsResult", result).tools]
-    hidden = {tool.name for tool in BY_NAME.values() if tool.hidden}
-    expected = EXPECTED[surface.profile, surface.mode] - hidden
-    faults = {
-        "missing": sorted(expected - set(names)),
-        "not expected": sorted(set(names) - expected),
-        "twice": sorted({name for name in names if names.count(name) > 1}),
-    }
-    if any(faults.values()):
-        said = "; ".join(f"{fault}: {', '.join(found)}" for fault, found in faults.items() if found)
-        raise RuntimeError(f"The tools of {surface.profile} are not those of its table ({said})")
-
-
 def _input_schema(name: str) -> dict[str, Any] | None:
-    tool = BY_NAME.get(name)
+    tool = BY_NAME.get(target_of(name))
     return tool.input_schema if tool else None
 
 

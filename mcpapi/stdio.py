@@ -25,7 +25,8 @@ from mcp.types import JSONRPCError
 from mcpapi import telemetry
 from mcpapi.messages import complaint
 from mcpapi.profiles import Profile
-from mcpapi.server import Surface, build, self_test
+from mcpapi.self_test import self_test
+from mcpapi.server import Surface, build
 from vault.strict_json import halves_as_nul
 from wiki.embedding.thread import EmbedThread
 from wiki.jobs import JobThread, drain

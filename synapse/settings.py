@@ -7,6 +7,7 @@ Reading settings never creates or changes a file of the vault.
 from __future__ import annotations
 
 import logging
+import math
 import os
 import secrets
 from pathlib import Path
@@ -40,6 +41,23 @@ def _number(name: str, default: float) -> Any:
         return default
 
 
+def _timeouts() -> dict[str, float]:
+    """What follows SYNAPSE_TIMEOUT_, in lower case, and the seconds that it is set to."""
+    prefix, found = "SYNAPSE_TIMEOUT_", {}
+    for name in sorted(os.environ):
+        if not name.startswith(prefix) or not os.environ[name].strip():
+            continue
+        try:
+            seconds = float(os.environ[name])
+        except ValueError:
+            seconds = math.nan
+        if 0 < seconds < math.inf:
+            found[name.removeprefix(prefix).lower()] = seconds
+        else:
+            UNREADABLE_SETTINGS[name] = "a number of seconds above 0"
+    return found
+
+
 # --- the vault ---------------------------------------------------------------------------------
 SYNAPSE_DATA = _folder("SYNAPSE_DATA", BASE_DIR / "var")
 SYNAPSE_VAULT = _folder("SYNAPSE_VAULT", SYNAPSE_DATA / "vault")
@@ -71,6 +89,11 @@ if SYNAPSE_LOG_LEVEL not in ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"):
 # --- agents ------------------------------------------------------------------------------------
 MCP_REMOTE_WRITE_ENABLED = env.str("MCP_REMOTE_WRITE_ENABLED", default="false").lower()
 MCP_AUTH_TOKEN = env.str("MCP_AUTH_TOKEN", default="")
+#: Tools that are called and not listed; None is those that are hidden by default, an empty list is none.
+_hidden: list[str] | None = env.list("SYNAPSE_HIDDEN_TOOLS", default=None)
+SYNAPSE_HIDDEN_TOOLS = None if _hidden is None else [name for part in _hidden if (name := part.strip())]
+#: Time limits of tools in seconds, by the tool's name, where SYNAPSE_TIMEOUT_<TOOL> sets another.
+SYNAPSE_TIMEOUTS = _timeouts()
 SYNAPSE_AGENT_MAY_DECIDE = env.bool("SYNAPSE_AGENT_MAY_DECIDE", default=True)
 SYNAPSE_REVIEW_CAP: int = _number("SYNAPSE_REVIEW_CAP", 1_000)
 SYNAPSE_TELEMETRY = env.bool("SYNAPSE_TELEMETRY", default=True)

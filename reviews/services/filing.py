@@ -17,6 +17,7 @@ from reviews.services.findings import Filed, Finding, Outcome, content_key, item
 from reviews.services.rules import check_may_decide, check_writes_allowed
 from vault.errors import ErrorCode, SynapseError
 from vault.history import Author
+from wiki import deadlines
 from wiki.rows import chunks, insert, update
 
 #: Items written in one transaction.
@@ -90,6 +91,8 @@ def file(*, findings: Iterable[Finding], origin: str, author: Author, cap: int |
         (question for question in questions.values() if question.outcome.what in ("filed", "refreshed")),
         key=_by_rank,
     )
+    if to_write:
+        deadlines.lift()
     for batch in chunks(to_write, _BATCH):
         _write(batch, origin=origin, author=author)
     return Filed(outcomes)
