@@ -184,6 +184,18 @@ def list_pages(*, type: str | None = None, limit: int = 100, cursor: str | None 
     }
 
 
+def pages_that_begin(text: str, *, limit: int) -> tuple[list[Page], int]:
+    """Live pages whose title begins so, whatever the case, by title and at most ``limit``; and how many there are.
+
+    Reserved ones are left out. None for a text that no title can have.
+    """
+    wanted = unicodedata.normalize("NFC", text)
+    if storable(wanted) != wanted:
+        return [], 0
+    pages = Page.objects.listed().filter(title__istartswith=wanted)
+    return list(pages.order_by("title", "pk").only("pk", "uid", "title")[:limit]), pages.count()
+
+
 def page_history(page: Page, *, limit: int = 100) -> list[dict[str, Any]]:
     """The versions Synapse keeps of a page, newest first: who wrote what when, through which door."""
     versions = history.versions(current_vault(), page.uid)[:limit]
