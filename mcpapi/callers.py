@@ -34,5 +34,14 @@ _SHOWN_CHARACTERS: Final = 60
 
 def local_caller(client: str) -> Caller:
     """The person's own process, named by what the client calls itself, so that history tells two agents apart."""
-    name = "".join(letter for letter in client if letter.isprintable()).strip()[:_SHOWN_CHARACTERS]
+    name = _shown(client)
     return replace(LOCAL, name=f"agent:{name}") if name else LOCAL
+
+
+def granted_caller(client: str, user: str, scope: str, door: str) -> Caller:
+    """A client that acts for a person: named by both, since the client chose its name itself."""
+    return Caller(name=f"oauth:{_shown(client).replace('/', '·')}/{user}", scope=scope, door=door)
+
+
+def _shown(name: str) -> str:
+    return "".join(letter for letter in name if letter.isprintable()).strip()[:_SHOWN_CHARACTERS]

@@ -12,6 +12,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
     path("", include("wiki.urls")),
     path("", include("reviews.urls")),
+    path("", include("mcpapi.oauth.urls")),
     *(path(short, RedirectView.as_view(url="/admin/", permanent=False)) for short in ("", "admin")),
 ]
 

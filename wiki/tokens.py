@@ -46,10 +46,15 @@ def scope_of_person(user: User | AnonymousUser) -> Scope:
 
 def scope_in_force(token: Token) -> str:
     """The token's scope, but never more than the person who made it still has."""
-    if token.user is None:
-        return token.scope
-    theirs = scope_of_person(token.user)
-    return theirs if _RANK.get(token.scope, -1) > _RANK[theirs] else token.scope
+    return token.scope if token.user is None else no_more_than_theirs(token.scope, token.user)
+
+
+def no_more_than_theirs(scope: str, user: User) -> str:
+    """The scope, or the person's own where that is narrower. Whoever only reads costs no look at permissions."""
+    if _RANK.get(scope, -1) <= _RANK[Scope.READ]:
+        return scope
+    theirs = scope_of_person(user)
+    return theirs if _RANK[scope] > _RANK[theirs] else scope
 
 
 def digest_of(raw: str) -> str:

@@ -353,7 +353,7 @@ def test_info_takes_get_only_and_from_our_hosts_only():
 
 
 def test_what_fails_inside_is_an_envelope_without_its_text():
-    def fail(raw: str | None) -> Caller:
+    def fail(raw: str | None, own: str | None) -> Caller:
         raise ValueError("/etc/secret said no")
 
     body = refused(request(served=McpApp(let_in=fail)), 500, "internal_error")
