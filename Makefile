@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 MANAGE := $(BIN)/python manage.py
 
-.PHONY: help serve install dev test test-services test-postgres test-slow test-bge lint format openapi bench bench-quality clean
+.PHONY: help serve install dev test test-services test-postgres test-slow test-bge test-conformance lint format openapi bench bench-quality clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -48,6 +48,11 @@ test-slow: dev  ## run the tests that need more than seconds
 
 test-bge:  ## run the tests of EMBEDDER=bge-m3 in .venv-bge, with torch (1.7 GB)
 	@.ci/bge-m3
+
+test-conformance: dev  ## let the MCP conformance suite (in .node) and mcpscore (in .venv-mcpscore) judge the endpoint
+	@.ci/conformance
+	@.ci/mcpscore
+	@SYNAPSE_TEST_JUDGES=1 $(BIN)/python -m pytest tests/conformance
 
 lint: dev  ## ruff, mypy, import-linter, Django's checks
 	@$(BIN)/ruff check .

@@ -1,0 +1,161 @@
+"""Start what is judged, let the judges from outside look at it, and read what they say.
+
+``make test-conformance`` puts the judges where this module looks for them: the conformance suite into .node, mcpscore
+into .venv-mcpscore.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import httpx2 as httpx
+
+from tests.mcpapi.processes import MANAGE, ROOT, World
+
+HERE: Final = Path(__file__).resolve().parent
+SUITE: Final = ROOT / ".node" / "node_modules" / ".bin" / "conformance"
+MCPSCORE: Final = ROOT / ".venv-mcpscore" / "bin" / "mcpscore"
+TOKEN: Final = "only-for-the-judges-only-for-the-judges"
+WITH_TOKEN: Final = "/with-token"
+"""What stands before the path of a request to the wiki that is to get a token on its way in."""
+
+_SETTINGS: Final = {
+    "MCP_AUTH_TOKEN": TOKEN,
+    "EMBEDDINGS_ENABLED": "false",
+    "SYNAPSE_TELEMETRY": "false",
+    "SYNAPSE_RATE_PER_MINUTE": "0",
+    "SYNAPSE_STRANGERS_PER_MINUTE": "0",
+}
+# "server-tools-list-2026-11-30T19-48-54-692Z", as the suite calls the folder of a scenario.
+_FOLDER: Final = re.compile(r"server-(?P<scenario>.+)-\d{4}-\d\d-\d\dT[\d-]+Z")
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that the suite looked at."""
+
+    scenario: str
+    name: str
+    status: str
+    said: str
+
+    @property
+    def failed(self) -> bool:
+        return self.status == "FAILURE"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the suite says of one server in one revision."""
+
+    code: int
+    text: str
+    checks: list[Check]
+
+
+@dataclass(frozen=True)
+class Score:
+    """What mcpscore says: points, and the rules that cost some."""
+
+    points: int
+    most: int
+    lost: dict[str, int]
+    why: dict[str, str]
+
+    @property
+    def percent(self) -> float:
+        return 100 * self.points / self.most
+
+
+@contextmanager
+def serving(world: World, application: str) -> Iterator[str]:
+    """An application of tests.conformance.served in a process of its own; gives its address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "uvicorn", "--log-level", "warning", "--port", str(port)]
+    with subprocess.Popen(
+        [*command, f"tests.conformance.served:{application}"], cwd=ROOT, env=world.environment | _SETTINGS
+    ) as process:
+        try:
+            until = time.monotonic() + 60
+            while not _answers(port):
+                assert process.poll() is None and time.monotonic() < until, f"{application} did not start"
+                time.sleep(0.05)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+            process.wait(timeout=15)
+
+
+def _answers(port: int) -> bool:
+    try:
+        return httpx.get(f"http://127.0.0.1:{port}/mcp/info").status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+def run_suite(url: str, revision: str, folder: Path, expected: Path | None = None) -> Verdict:
+    """The suite on everything that the revision requires. ``folder`` is for its notes."""
+    command = [str(SUITE), "server", "--url", url, "--requirements", revision, "--output-dir", str(folder)]
+    if expected is not None:
+        command += ["--expected-failures", str(expected)]
+    path = f"{ROOT / '.node' / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        command, cwd=ROOT, env=os.environ | {"PATH": path}, capture_output=True, text=True, timeout=300, check=False
+    )
+    return Verdict(done.returncode, done.stdout + done.stderr, [*_checks(folder)])
+
+
+def _checks(folder: Path) -> Iterator[Check]:
+    for notes in sorted(folder.glob("*/checks.json")):
+        named = _FOLDER.fullmatch(notes.parent.name)
+        assert named is not None, f"the suite named a folder in another way: {notes.parent.name}"
+        for check in json.loads(notes.read_text()):
+            yield Check(named["scenario"], check["id"], check["status"], check.get("errorMessage") or "")
+
+
+def score_stdio(world: World) -> Score:
+    """mcpscore on ``manage.py mcp``."""
+    settings = world.environment | _SETTINGS
+    given = {name: value for name, value in settings.items() if name.startswith(("SYNAPSE_", "MCP_", "EMBED"))}
+    named = [option for name in given for option in ("--env", name)]
+    return _score([*named, "--stdio", *MANAGE, "mcp"], given)
+
+
+def score_http(url: str) -> Score:
+    """mcpscore on an endpoint, with a token."""
+    return _score(["--token", TOKEN, url], {})
+
+
+def _score(arguments: list[str], given: dict[str, str]) -> Score:
+    done = subprocess.run(
+        [str(MCPSCORE), "--json", "--no-config", *arguments],
+        cwd=ROOT,
+        env=os.environ | given,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    report: dict[str, Any] = json.loads(done.stdout)
+    assert not report["partial"] and not report["listing_errors"], done.stderr
+    failed = [rule for rule in report["results"] + report["readiness"]["results"] if not rule["passed"]]
+    return Score(
+        report["score"],
+        report["max_score"],
+        {rule["rule_id"]: rule["severity_value"] for rule in failed},
+        {rule["rule_id"]: rule["message"] for rule in failed},
+    )

@@ -1,0 +1,127 @@
+"""Judges from outside: the protocol's own conformance suite, and mcpscore."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.conformance.judging import (
+    HERE,
+    MCPSCORE,
+    SUITE,
+    WITH_TOKEN,
+    Score,
+    Verdict,
+    run_suite,
+    score_http,
+    score_stdio,
+    serving,
+)
+from tests.mcpapi.processes import make_world
+
+REVISIONS = ["2025-11-25", "2026-07-28"]
+# What the suite can see of a server without its own tools, resources and prompts, and of it the checks that need them.
+OF_ANY_SERVER: dict[str, dict[str, set[str]]] = {
+    "2025-11-25": {
+        "server-initialize": set(),
+        "server-session-lifecycle": set(),
+        "ping": set(),
+        "tools-list": set(),
+        "resources-list": set(),
+        "prompts-list": set(),
+        "dns-rebinding-protection": set(),
+    },
+    "2026-07-28": {
+        "server-stateless": {
+            # `test_missing_capability`, a tool that needs a client that can sample: none of the wiki's does.
+            "sep-2575-server-rejects-undeclared-capability",
+            "sep-2575-missing-capability-http-400",
+        },
+        "server-sse-multiple-streams": set(),
+        "tools-list": set(),
+        "resources-list": set(),
+        "prompts-list": set(),
+        "sep-2164-resource-not-found": set(),
+        "dns-rebinding-protection": set(),
+        "caching": set(),
+        "input-required-result-unsupported-methods": set(),
+        "http-header-validation": set(),
+    },
+}
+
+
+@dataclass
+class Judged:
+    """What the judges say, as soon as they have said it."""
+
+    fixture: dict[str, Future[Verdict]]
+    wiki: dict[str, Future[Verdict]]
+    score: dict[str, Future[Score]]
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """All judges at once: most of their time is waiting."""
+    if not os.environ.get("SYNAPSE_TEST_JUDGES"):
+        pytest.skip("the judges look on in `make test-conformance`")
+    assert SUITE.exists() and MCPSCORE.exists(), "`make test-conformance` installs the judges"
+    home = tmp_path_factory.mktemp("judged")
+    world = make_world(home / "wiki")
+    with serving(world, "fixture") as fixture, serving(world, "wiki") as wiki, ThreadPoolExecutor(6) as pool:
+        yield Judged(
+            {
+                each: pool.submit(run_suite, f"{fixture}/mcp", each, home / f"fixture-{each}", expected_failures(each))
+                for each in REVISIONS
+            },
+            {
+                each: pool.submit(run_suite, f"{wiki}{WITH_TOKEN}/mcp", each, home / f"wiki-{each}")
+                for each in REVISIONS
+            },
+            {"stdio": pool.submit(score_stdio, world), "http": pool.submit(score_http, f"{wiki}/mcp")},
+        )
+
+
+def expected_failures(revision: str) -> Path:
+    return HERE / f"expected-failures-{revision}.yml"
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_the_transport_conforms(judged, revision):
+    verdict = judged.fixture[revision].result()
+    assert verdict.code == 0, verdict.text[verdict.text.find("=== SUMMARY") :]
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_what_fails_is_named_with_its_reason(judged, revision):
+    """The suite leaves out of its own comparison what it does not score."""
+    failed = {(check.scenario, check.name) for check in judged.fixture[revision].result().checks if check.failed}
+    named = [tuple(each.split(":")) for each in yaml.safe_load(expected_failures(revision).read_text())["server"]]
+    scenarios = {each[0] for each in named if len(each) == 1}
+    assert {each for each in failed if each[0] not in scenarios} <= set(named)
+    assert scenarios <= {scenario for scenario, _ in failed}
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_the_wiki_conforms_in_what_the_suite_can_see_of_any_server(judged, revision):
+    checks = judged.wiki[revision].result().checks
+    applies = OF_ANY_SERVER[revision]
+    seen = [check for check in checks if check.name not in applies.get(check.scenario, {check.name})]
+    assert {check.scenario for check in seen} == applies.keys()
+    assert [check for check in seen if check.failed] == []
+
+
+# Over HTTP mcpscore also counts what it can't see at an address of this machine (mcpscore.yml).
+@pytest.mark.parametrize(("way_in", "least"), [("stdio", 95), ("http", 94)], ids=["stdio", "http"])
+def test_mcpscore_finds_no_less_than_is_recorded(judged, way_in, least):
+    record = yaml.safe_load((HERE / "mcpscore.yml").read_text())[way_in]
+    score = judged.score[way_in].result()
+    assert score.most - score.points == sum(score.lost.values())
+    assert score.lost.keys() == record["lost"].keys(), score.why
+    assert all(reason.strip() for reason in record["lost"].values())
+    assert score.percent >= 100 * record["points"] / record["most"] >= least
