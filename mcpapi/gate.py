@@ -34,6 +34,7 @@ Send = Callable[[Message], Awaitable[None]]
 
 _ANY_ADDRESS: Final = frozenset({"", "0.0.0.0", "::"})  # noqa: S104  (recognised here, not listened on)
 _SHOWN_CHARACTERS: Final = 40
+_DIGITS: Final = 19  # of a length; of thousands of digits Python makes no number
 _ANSWERS: Final = ("application/json", "text/event-stream")
 
 
@@ -189,7 +190,7 @@ async def read_object(scope: Scope, receive: Receive) -> tuple[dict[str, Any], b
     limit: int = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     body = bytearray()
     more = True
-    _refuse_over(limit, *(int(value) for value in headers_of(scope, b"content-length") if value.isdecimal()))
+    _refuse_over(limit, *(int(value[:_DIGITS]) for value in headers_of(scope, b"content-length") if value.isdecimal()))
     while more:
         message = await receive()
         if message["type"] == "http.disconnect":
