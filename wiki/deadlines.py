@@ -19,7 +19,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final
 
-from django.db import DatabaseError, OperationalError, connection
+from django.db import DatabaseError, Error, OperationalError, connection
 
 from vault.errors import ErrorCode, SynapseError
 
@@ -176,7 +176,7 @@ def _take_back(limit: _Limit) -> None:
     if raw is None or raw is not connection.connection:
         return
     # What fails here fails in a transaction that has failed, and whose end takes it back.
-    with suppress(connection.Database.Error):
+    with suppress(Error), connection.wrap_database_errors:
         if connection.vendor == "postgresql":
             raw.execute("RESET statement_timeout")
         else:

@@ -17,7 +17,7 @@ HTTP_DOOR: Final = "mcp-http"
 def surface_health(caller: Caller) -> dict[str, Any]:
     """Whether the database and the vault answer, what the caller is shown, and what waits. Loads no model."""
     # These stand on the registry, which names this handler.
-    from mcpapi.contract import CONTRACT_NAME
+    from mcpapi.contract import contract_name
     from mcpapi.profiles import Profile, listed, remote_write_mode
 
     profile = Profile.HTTP if caller.door == HTTP_DOOR else Profile.STDIO
@@ -26,7 +26,7 @@ def surface_health(caller: Caller) -> dict[str, Any]:
     return {
         "ok": all(ready.values()) and search_mode is not None,
         "tools": [tool.name for tool in listed(profile, remote_write_mode(), caller)],
-        "contract": CONTRACT_NAME,
+        "contract": contract_name(),
         **ready,
         "search_mode": search_mode,
         "backlog": backlog,

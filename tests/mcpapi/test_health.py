@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from mcpapi.callers import LOCAL, Caller
 from mcpapi.calls import Calls
-from mcpapi.contract import CONTRACT_NAME
+from mcpapi.contract import contract_name
 from mcpapi.profiles import EXPECTED, Profile, listed
 from mcpapi.registry import BY_NAME
 from wiki import jobs
@@ -48,7 +48,7 @@ def test_a_surface_that_works_says_so(vault):
     assert health() == {
         "ok": True,
         "tools": [tool.name for tool in listed(Profile.STDIO, "false", LOCAL)],
-        "contract": CONTRACT_NAME,
+        "contract": contract_name(),
         "database": True,
         "vault": True,
         "search_mode": "lexical",
