@@ -21,6 +21,7 @@ from typing import Any, Final
 
 import httpx2 as httpx
 
+from tests.mcpapi.oauth.flow import Agent, HttpBrowser, consent_page, decide
 from tests.mcpapi.processes import MANAGE, ROOT, World
 
 HERE: Final = Path(__file__).resolve().parent
@@ -38,7 +39,7 @@ _SETTINGS: Final = {
     "SYNAPSE_STRANGERS_PER_MINUTE": "0",
 }
 # "server-tools-list-2026-11-30T19-48-54-692Z", as the suite calls the folder of a scenario.
-_FOLDER: Final = re.compile(r"server-(?P<scenario>.+)-\d{4}-\d\d-\d\dT[\d-]+Z")
+_FOLDER: Final = re.compile(r"(authorization-)?server-(?P<scenario>.+)-\d{4}-\d\d-\d\dT[\d-]+Z")
 
 
 @dataclass(frozen=True)
@@ -81,9 +82,7 @@ class Score:
 @contextmanager
 def serving(world: World, application: str) -> Iterator[str]:
     """An application of tests.conformance.served in a process of its own; gives its address."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = _free_port()
     command = [sys.executable, "-m", "uvicorn", "--log-level", "warning", "--port", str(port)]
     with subprocess.Popen(
         [*command, f"tests.conformance.served:{application}"], cwd=ROOT, env=world.environment | _SETTINGS
@@ -99,6 +98,13 @@ def serving(world: World, application: str) -> Iterator[str]:
             process.wait(timeout=15)
 
 
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
 def _answers(port: int) -> bool:
     try:
         return httpx.get(f"http://127.0.0.1:{port}/mcp/info").status_code == 200
@@ -108,14 +114,44 @@ def _answers(port: int) -> bool:
 
 def run_suite(url: str, revision: str, folder: Path, expected: Path | None = None) -> Verdict:
     """The suite on everything that the revision requires. ``folder`` is for its notes."""
-    command = [str(SUITE), "server", "--url", url, "--requirements", revision, "--output-dir", str(folder)]
+    command = ["server", "--url", url, "--requirements", revision, "--output-dir", str(folder)]
     if expected is not None:
         command += ["--expected-failures", str(expected)]
+    with _suite(command) as process:
+        text, _ = process.communicate(timeout=300)
+    return Verdict(process.returncode, text, [*_checks(folder)])
+
+
+def run_authorization(world: World, base: str, folder: Path) -> Verdict:
+    """The suite's scenarios for an authorization server, with a person who signs in and consents."""
+    given = {"DJANGO_SUPERUSER_PASSWORD": "a-long-password"}
+    world.manage("createsuperuser", "--noinput", "--username", "ann", "--email", "ann@example.org", **given)
+    port = _free_port()
+    browser = HttpBrowser(base)
+    agent = Agent(browser, redirect=f"http://127.0.0.1:{port}/callback")
+    agent.register()
+    text = ""
+    command = ["authorization", "--url", base, "--client-id", agent.client_id, "--resource", agent.resource]
+    with _suite([*command, "--port", str(port), "--output-dir", str(folder)]) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            text += line
+            if line.startswith(f"{base}/authorize?"):
+                sent = decide(browser, consent_page(browser, line.strip(), "ann"))
+                httpx.get(sent.headers["Location"])
+    return Verdict(process.returncode, text, [*_checks(folder)])
+
+
+def _suite(command: list[str]) -> subprocess.Popen[str]:
     path = f"{ROOT / '.node' / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        command, cwd=ROOT, env=os.environ | {"PATH": path}, capture_output=True, text=True, timeout=300, check=False
+    return subprocess.Popen(
+        [str(SUITE), *command],
+        cwd=ROOT,
+        env=os.environ | {"PATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     )
-    return Verdict(done.returncode, done.stdout + done.stderr, [*_checks(folder)])
 
 
 def _checks(folder: Path) -> Iterator[Check]:

@@ -18,6 +18,7 @@ from tests.conformance.judging import (
     WITH_TOKEN,
     Score,
     Verdict,
+    run_authorization,
     run_suite,
     score_http,
     score_stdio,
@@ -62,6 +63,7 @@ class Judged:
 
     fixture: dict[str, Future[Verdict]]
     wiki: dict[str, Future[Verdict]]
+    authorization: Future[Verdict]
     score: dict[str, Future[Score]]
 
 
@@ -73,7 +75,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Any:
     assert SUITE.exists() and MCPSCORE.exists(), "`make test-conformance` installs the judges"
     home = tmp_path_factory.mktemp("judged")
     world = make_world(home / "wiki")
-    with serving(world, "fixture") as fixture, serving(world, "wiki") as wiki, ThreadPoolExecutor(6) as pool:
+    with serving(world, "fixture") as fixture, serving(world, "wiki") as wiki, ThreadPoolExecutor(7) as pool:
         yield Judged(
             {
                 each: pool.submit(run_suite, f"{fixture}/mcp", each, home / f"fixture-{each}", expected_failures(each))
@@ -83,6 +85,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Any:
                 each: pool.submit(run_suite, f"{wiki}{WITH_TOKEN}/mcp", each, home / f"wiki-{each}")
                 for each in REVISIONS
             },
+            pool.submit(run_authorization, world, wiki, home / "authorization"),
             {"stdio": pool.submit(score_stdio, world), "http": pool.submit(score_http, f"{wiki}/mcp")},
         )
 
@@ -114,6 +117,15 @@ def test_the_wiki_conforms_in_what_the_suite_can_see_of_any_server(judged, revis
     seen = [check for check in checks if check.name not in applies.get(check.scenario, {check.name})]
     assert {check.scenario for check in seen} == applies.keys()
     assert [check for check in seen if check.failed] == []
+
+
+def test_the_authorization_server_conforms(judged):
+    verdict = judged.authorization.result()
+    assert verdict.code == 0, verdict.text
+    assert {check.scenario for check in verdict.checks if check.status == "SUCCESS"} == {
+        "authorization-server-metadata-endpoint",
+        "authorization-code-grant",
+    }
 
 
 # Over HTTP mcpscore also counts what it can't see at an address of this machine (mcpscore.yml).
