@@ -7,17 +7,20 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from oauth2_provider.exceptions import FatalClientError, OAuthToolkitError
-from oauth2_provider.models import AbstractApplication
+from oauth2_provider.models import AbstractApplication, get_application_model
 from oauth2_provider.views import AuthorizationView
 from oauthlib.oauth2.rfc6749 import errors
 
 from mcpapi.oauth.addresses import issuer_of
+from mcpapi.oauth.clients import is_admitted
 from mcpapi.oauth.guidance import how_to_register
 from mcpapi.oauth.pages import Page
 from mcpapi.oauth.redirects import shown_host
 from mcpapi.oauth.scopes import MEANING, grantable
 from mcpapi.oauth.validator import require_own_resources
 from wiki.models import Scope
+
+Application = get_application_model()
 
 #: Parameters that would leave the question out, or ask for what is not had here.
 _IGNORED: Final = ("approval_prompt",)
@@ -89,6 +92,12 @@ class Authorize(Page, AuthorizationView):  # type: ignore[misc]
 
     def form_valid(self, form: Any) -> HttpResponse:
         """Send the answer to the client, with the scopes that the person left ticked."""
+        # Before anything is sent anywhere: what comes with the form is as little to be trusted as the address was.
+        client = Application.objects.filter(client_id=form.cleaned_data["client_id"]).first()
+        if client is None or not is_admitted(client):
+            return self._show_error(errors.InvalidClientIdError(), 400)
+        if not client.redirect_uri_allowed(form.cleaned_data["redirect_uri"]):
+            return self._show_error(errors.MismatchingRedirectURIError(), 400)
         asked = form.cleaned_data["scope"].split()
         ticked = {Scope.READ, *self.request.POST.getlist("grant")}
         form.cleaned_data["scope"] = " ".join(scope for scope in asked if scope in ticked) or Scope.READ.value

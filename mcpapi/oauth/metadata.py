@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest
 from oauth2_provider.views import OAuthProtectedResourceMetadataView, OAuthServerMetadataView
 
 from mcpapi.oauth.addresses import RESOURCE_PATHS, issuer_of
@@ -18,13 +16,6 @@ class ServerMetadata(Offered, OAuthServerMetadataView):  # type: ignore[misc]
 class ResourceMetadata(Offered, OAuthProtectedResourceMetadataView):  # type: ignore[misc]
     """The resource /mcp, at the root and at the path of each of its addresses."""
 
-    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """The document; 404 for a path that is no resource here."""
-        if self._path() not in RESOURCE_PATHS:
-            raise Http404
-        answer: HttpResponse = super().get(request, *args, **kwargs)
-        return answer
-
     def get_resource(self, request: HttpRequest) -> str:
         """The address of the resource."""
         return f"{issuer_of(request)}{self._path()}"
@@ -34,5 +25,5 @@ class ResourceMetadata(Offered, OAuthProtectedResourceMetadataView):  # type: ig
         return [str(issuer_of(request))]
 
     def _path(self) -> str:
-        asked: str = self.kwargs.get("resource_path", "").removesuffix("/")
+        asked: str = self.kwargs.get("resource_path", "")
         return f"/{asked}" if asked else RESOURCE_PATHS[0]

@@ -18,7 +18,7 @@ _RESOURCE = r"\.well-known/oauth-protected-resource"
 urlpatterns = [
     at(r"\.well-known/oauth-authorization-server", ServerMetadata.as_view(), "oauth-server-metadata"),
     at(_RESOURCE, ResourceMetadata.as_view(), "oauth-resource-metadata"),
-    at(rf"{_RESOURCE}/(?P<resource_path>[a-z/]+?)", ResourceMetadata.as_view(), "oauth-resource-metadata-path"),
+    at(rf"{_RESOURCE}/(?P<resource_path>mcp|mcp/server)", ResourceMetadata.as_view(), "oauth-resource-metadata-path"),
     at("register", Registration.as_view(), "dcr-register"),
     at("authorize", Authorize.as_view(), "authorize"),
     at("token", IssueToken.as_view(), "token"),

@@ -192,7 +192,7 @@ class Agent:
         sent = decide(self.browser, consent_page(self.browser, self.address(**changed), name))
         return sent.parameters["code"]
 
-    def exchange(self, code: str, **changed: str | list[str] | None) -> Answer:
+    def exchange(self, code: str, /, **changed: str | list[str] | None) -> Answer:
         sent: dict[str, Any] = {
             "grant_type": "authorization_code",
             "code": code,
@@ -202,7 +202,7 @@ class Agent:
         }
         return self._token(**{**sent, **changed})
 
-    def refresh(self, token: str, **changed: str | list[str] | None) -> Answer:
+    def refresh(self, token: str, /, **changed: str | list[str] | None) -> Answer:
         sent: dict[str, Any] = {"grant_type": "refresh_token", "refresh_token": token, "resource": self.resource}
         return self._token(**{**sent, **changed})
 
