@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
-from typing import Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from django.db import DatabaseError
 
@@ -45,7 +45,7 @@ def in_thread(question: Callable[[], T]) -> Future[T]:
 class _Late(NamedTuple):
     """What was not waited for any longer; ``once``: it need not be done again when it has succeeded."""
 
-    asked: Future[object]
+    asked: Future[Any]
     once: bool
 
 
