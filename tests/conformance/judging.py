@@ -28,6 +28,8 @@ HERE: Final = Path(__file__).resolve().parent
 SUITE: Final = ROOT / ".node" / "node_modules" / ".bin" / "conformance"
 MCPSCORE: Final = ROOT / ".venv-mcpscore" / "bin" / "mcpscore"
 TOKEN: Final = "only-for-the-judges-only-for-the-judges"
+FIXTURE: Final = "/fixture"
+"""What stands before the path of a request to the server with the suite's own tools."""
 WITH_TOKEN: Final = "/with-token"
 """What stands before the path of a request to the wiki that is to get a token on its way in."""
 
@@ -80,17 +82,17 @@ class Score:
 
 
 @contextmanager
-def serving(world: World, application: str) -> Iterator[str]:
-    """An application of tests.conformance.served in a process of its own; gives its address."""
+def serving(world: World) -> Iterator[str]:
+    """The application of tests.conformance.served in a process of its own; gives its address."""
     port = _free_port()
     command = [sys.executable, "-m", "uvicorn", "--log-level", "warning", "--port", str(port)]
     with subprocess.Popen(
-        [*command, f"tests.conformance.served:{application}"], cwd=ROOT, env=world.environment | _SETTINGS
+        [*command, "tests.conformance.served:application"], cwd=ROOT, env=world.environment | _SETTINGS
     ) as process:
         try:
             until = time.monotonic() + 60
             while not _answers(port):
-                assert process.poll() is None and time.monotonic() < until, f"{application} did not start"
+                assert process.poll() is None and time.monotonic() < until, "the server did not start"
                 time.sleep(0.05)
             yield f"http://127.0.0.1:{port}"
         finally:

@@ -1,15 +1,14 @@
-"""The two applications that are judged from outside.
+"""What is judged from outside: two applications in one process, told apart by how the path begins.
 
-``fixture`` is a server with the tools that the conformance suite expects, behind the same door as the wiki's own: the
-wrappers of the ASGI application, the gate, the worker threads, the stateless transport. ``wiki`` is the application
-itself. The suite can't send a token, so at one address of ``wiki`` each request gets one on its way in.
+Below FIXTURE is a server with the tools that the conformance suite expects, behind the same door as the wiki's own: the
+wrappers of the ASGI application, the gate, the worker threads, the stateless transport. All else is the real
+application. The suite can't send a token, so below WITH_TOKEN each request gets one on its way in.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "synapse.settings")
@@ -30,7 +29,7 @@ from mcpapi.revisions import name_all_revisions
 from synapse.body_limit import with_bodies_read_out, with_timely_bodies
 from synapse.strangers import with_few_strangers
 from tests.conformance import content, rounds
-from tests.conformance.judging import WITH_TOKEN
+from tests.conformance.judging import FIXTURE, WITH_TOKEN
 from tests.conformance.tools import BUS, TOOLS, Answer, Context
 
 _TOOLS: Final = {**TOOLS, **rounds.ROUND_TOOLS}
@@ -183,26 +182,22 @@ def _anybody(raw: str | None, own: str | None) -> Caller:
 _app: Final = McpApp(server=fixture_server, let_in=_anybody)
 _door: Final = with_bodies_read_out(with_few_strangers(with_timely_bodies(_app)))
 
-Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-
-async def fixture(scope: Scope, receive: Receive, send: Send) -> None:
-    """The fixture server, as an ASGI application."""
-    if scope["type"] == "http":
-        await _door(scope, receive, send)
-        return
-    await receive()
-    async with _app.lifespan():
-        await send({"type": "lifespan.startup.complete"})
-        await receive()
-    await send({"type": "lifespan.shutdown.complete"})
-
-
-async def wiki(scope: Scope, receive: Receive, send: Send) -> None:
-    """The real application; below WITH_TOKEN, as one sees it who shows MCP_AUTH_TOKEN."""
-    if scope["type"] == "http" and scope["path"].startswith(WITH_TOKEN):
+async def application(scope: Scope, receive: Receive, send: Send) -> None:
+    """Both applications, as one."""
+    if scope["type"] == "lifespan":
+        async with _app.lifespan():
+            await synapse.asgi.application(scope, receive, send)
+    elif scope["path"].startswith(FIXTURE):
+        await _door(_below(FIXTURE, scope), receive, send)
+    elif scope["path"].startswith(WITH_TOKEN):
         token = f"Bearer {os.environ['MCP_AUTH_TOKEN']}".encode()
-        path = scope["path"].removeprefix(WITH_TOKEN)
-        headers = [*scope["headers"], (b"authorization", token)]
-        scope = {**scope, "path": path, "raw_path": path.encode(), "headers": headers}
-    await synapse.asgi.application(scope, receive, send)
+        scope = {**_below(WITH_TOKEN, scope), "headers": [*scope["headers"], (b"authorization", token)]}
+        await synapse.asgi.application(scope, receive, send)
+    else:
+        await synapse.asgi.application(scope, receive, send)
+
+
+def _below(prefix: str, scope: Scope) -> dict[str, Any]:
+    path = scope["path"].removeprefix(prefix)
+    return {**scope, "path": path, "raw_path": path.encode()}

@@ -57,6 +57,11 @@ async def _log(ctx: Context, params: types.CallToolRequestParams) -> Answer:
     return said("Logged three times.")
 
 
+async def _log_once(ctx: Context, params: types.CallToolRequestParams) -> Answer:
+    await ctx.session.send_log_message("info", "Tool execution started", related_request_id=ctx.request_id)
+    return said("Logged where asked to.")
+
+
 async def _progress(ctx: Context, params: types.CallToolRequestParams) -> Answer:
     for done in (0, 50, 100):
         await ctx.session.report_progress(done, 100)
@@ -169,7 +174,7 @@ TOOLS: Final[dict[str, Tool]] = {
     ),
     "test_error_handling": Tool(_fail, "Always fails", NONE),
     "test_tool_with_logging": Tool(_log, "Logs three times", NONE),
-    "test_logging_tool": Tool(_log, "Logs where the client asked for it", NONE),
+    "test_logging_tool": Tool(_log_once, "Logs where the client asked for it", NONE),
     "test_tool_with_progress": Tool(_progress, "Reports progress three times", NONE),
     "test_sampling": Tool(_sample, "Asks the client's model", arguments("prompt", prompt=_TEXT)),
     "test_elicitation": Tool(
