@@ -225,6 +225,28 @@ def test_a_staged_write_takes_what_a_write_takes_and_answers_the_item():
     assert (hints["readOnlyHint"], hints["destructiveHint"]) == (False, False)
 
 
+def test_the_founding_contract_holds_field_by_field(shared):
+    """Nothing of it is changed; what stands beside it is an addition. Its arrays are the field ``result``."""
+    (file,) = (shared / "seeds").glob("000_*.txt")
+    founding = json.loads(file.read_text(encoding="utf-8"))["tools"]
+    assert {tool["name"] for tool in founding} == {"search_wiki", "write_page", "get_page", "list_pages"}
+    for tool in founding:
+        name, asked, promised = tool["name"], bare(tool["inputSchema"]), bare(tool["outputSchema"])
+        own = takes(name)
+        assert own["type"] == asked["type"] and own["required"] == asked["required"], name
+        assert subset(own["properties"], list(asked["properties"])) == asked["properties"], name
+        gives = success(name)
+        if promised.get("type") == "array":
+            promised, gives = promised["items"], gives["properties"]["result"]["items"]
+        else:
+            promised = promised["oneOf"][0]
+        assert gives["required"] == promised["required"], name
+        for field, rule in promised["properties"].items():
+            # An enum where there was none says more of a result, and changes nothing.
+            assert {key: gives["properties"][field].get(key) for key in rule} == rule, (name, field)
+        assert promised["type"] == gives["type"]
+
+
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_schemas_are_valid_and_every_parameter_is_described(tool):
     Draft202012Validator.check_schema(tool.input_schema)
