@@ -263,7 +263,7 @@ def _refresh(questions: Collection[_Question], author: Author) -> None:
     update(ReviewItem, (*_COLUMNS, "refreshed_at"), rows)
     Evidence.objects.filter(item__in=ids).delete()
     insert(Evidence, ("item", "page"), _evidence_rows(questions))
-    events.append(ids, what="refreshed", author=author, at=now)
+    events.refreshed(ids, author=author, at=now)
 
 
 def _evidence_rows(questions: Iterable[_Question]) -> list[tuple[UUID, int]]:
