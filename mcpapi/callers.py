@@ -30,6 +30,7 @@ class Caller:
 # The person's own process, over stdio or within this one.
 LOCAL: Final = Caller(name="agent", scope=Scope.WRITE, door="mcp-stdio")
 _SHOWN_CHARACTERS: Final = 60
+_CLIENT_CHARACTERS: Final = 40  # with the person's name it must fit where history and audit keep it
 
 
 def local_caller(client: str) -> Caller:
@@ -40,8 +41,9 @@ def local_caller(client: str) -> Caller:
 
 def granted_caller(client: str, user: str, scope: str, door: str) -> Caller:
     """A client that acts for a person: named by both, since the client chose its name itself."""
-    return Caller(name=f"oauth:{_shown(client).replace('/', '·')}/{user}", scope=scope, door=door)
+    name = f"oauth:{_shown(client, _CLIENT_CHARACTERS).replace('/', '·')}/{_shown(user)}"
+    return Caller(name=name, scope=scope, door=door)
 
 
-def _shown(name: str) -> str:
-    return "".join(letter for letter in name if letter.isprintable()).strip()[:_SHOWN_CHARACTERS]
+def _shown(name: str, characters: int = _SHOWN_CHARACTERS) -> str:
+    return "".join(letter for letter in name if letter.isprintable()).strip()[:characters]

@@ -18,6 +18,7 @@ from django.utils import timezone
 from oauth2_provider.models import get_access_token_model, get_grant_model, get_refresh_token_model
 
 from mcpapi.oauth.addresses import is_own_resource
+from mcpapi.oauth.clients import is_admitted
 from mcpapi.oauth.scopes import widest
 from wiki.tokens import no_more_than_theirs
 
@@ -65,7 +66,7 @@ def find(raw: str, own: str | None) -> Granted | None:
         .filter(token_checksum=digest, expires__gt=timezone.now(), user__is_active=True)
         .first()
     )
-    if token is None or token.application is None or not token.resource:
+    if token is None or token.application is None or not is_admitted(token.application) or not token.resource:
         return None
     if not all(is_own_resource(resource, own) for resource in token.resource):
         return None

@@ -12,12 +12,14 @@ from django.utils import timezone
 from oauth2_provider.models import AccessToken
 
 from mcpapi.auth import authenticate
+from mcpapi.models import ToolCall
 from mcpapi.oauth.addresses import issuer, origin_of
 from mcpapi.profiles import READ_TOOLS, WRITE_TOOLS
 from tests.mcpapi.oauth.flow import BASE, DjangoBrowser
 from tests.mcpapi.oauth.test_authorize import FOREIGN
 from tests.mcpapi.test_http import HEADERS, message, request
 from vault.errors import SynapseError
+from wiki.models import Audit
 
 PUBLIC = "https://wiki.example.org"
 
@@ -170,6 +172,14 @@ def test_a_token_without_a_person_a_client_or_a_scope_of_ours_is_refused(agent, 
 def test_a_name_that_a_client_chose_looks_like_nobody_else(agent, reader):
     agent.register(client_name="x/token:laptop")
     assert authenticate(agent.tokens("rita")["access_token"], BASE).name == "oauth:x·token:laptop/rita"
+
+
+def test_the_longest_names_fit_where_they_are_kept(agent, reader):
+    reader.username = "r" * 150
+    reader.save()
+    agent.register(client_name="c" * 80)
+    name = authenticate(agent.tokens(reader.username)["access_token"], BASE).name
+    assert len(name) <= min(Audit._meta.get_field("actor").max_length, ToolCall._meta.get_field("client").max_length)
 
 
 @pytest.mark.parametrize(("scope", "queries"), [("read", 1), ("read propose write", 3)])
