@@ -105,7 +105,7 @@ def web_server(world: World, *, out: Path | None = None, err: Path | None = None
         subprocess.Popen([*MANAGE, "serve"], env=environment, cwd=ROOT, stdout=stdout, stderr=stderr) as process,
     ):
         try:
-            until = time.monotonic() + 60
+            until = time.monotonic() + 180
             while time.monotonic() < until and process.poll() is None:
                 if _answers(base):
                     break
