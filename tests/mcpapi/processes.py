@@ -136,7 +136,9 @@ async def over_stdio(world: World) -> AsyncIterator[ClientSession]:
 async def over_http(url: str, token: str) -> AsyncIterator[ClientSession]:
     """The official client at an address, with a token."""
     async with AsyncExitStack() as stack:
-        client = await stack.enter_async_context(httpx.AsyncClient(headers={"Authorization": f"Bearer {token}"}))
+        # Without it a client gives up after five seconds, which a busy machine may need.
+        patient = httpx.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=120)
+        client = await stack.enter_async_context(patient)
         read, write = await stack.enter_async_context(streamable_http_client(url, http_client=client))
         yield await stack.enter_async_context(ClientSession(read, write))
 
