@@ -7,6 +7,7 @@ which has been compared with the allowed names before.
 from __future__ import annotations
 
 import ipaddress
+from functools import lru_cache
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -29,6 +30,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+@lru_cache(maxsize=256)  # every request to /mcp asks for its own
 def origin_of(url: str) -> str | None:
     """Scheme, host and port of an http(s) address, in one spelling; None if it is none or carries a user."""
     try:

@@ -68,6 +68,11 @@ class Revoking(ReadOnlyAdmin):
         """Whoever may change such rows may end them."""
         return request.user.has_perm(f"{self.opts.app_label}.change_{self.opts.model_name}")
 
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Nobody deletes them here; they go with their client or their person, whoever may delete those."""
+        here = f"{self.opts.app_label}_{self.opts.model_name}_"
+        return obj is not None and not str(getattr(request.resolver_match, "url_name", here)).startswith(here)
+
     @admin.action(description="Revoke selected", permissions=["revoke"])
     def revoke_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         """End what was ticked. It can't be undone; the person can let the client in again."""

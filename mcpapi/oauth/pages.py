@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING, Any
 
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.views.generic.base import ContextMixin, TemplateResponseMixin, View
 
 from mcpapi.oauth.addresses import issuer_of
@@ -28,9 +28,13 @@ class Offered:
     """A view that is there only where people may sign in (:func:`~mcpapi.oauth.addresses.issuer`)."""
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """The view's answer, or 404."""
+        """The view's answer; 404 where nobody may sign in, 400 for a NUL, which some databases can't look for."""
         if issuer_of(request) is None:
             raise Http404
+        given = [*request.GET.lists(), *request.POST.lists()]
+        if any("\0" in text for name, values in given for text in (name, *values)):
+            told = {"error": "invalid_request", "error_description": "Send no NUL character."}
+            return JsonResponse(told, status=400)
         answer: HttpResponseBase = super().dispatch(request, *args, **kwargs)  # type: ignore[misc]
         return answer
 

@@ -286,3 +286,14 @@ def test_every_address_answers_with_and_without_a_slash_and_sends_nobody_on(read
     assert agent.post_json("/register/", {"redirect_uris": [CLAUDE]}).status == 201
     assert Application.objects.count() == 2
     assert agent.browser.ask("GET", "/login/").status == 200
+
+
+@pytest.mark.parametrize("path", ["/authorize", "/token", "/revoke", "/login"])
+def test_a_nul_is_refused_before_it_is_looked_for(agent, db, path):
+    agent.browser.client.handler.enforce_csrf_checks = False
+    for method, address, data in (
+        ("GET", f"{path}?client_id=x%00", None),
+        ("POST", path, {"code": "x\0", "token": "x"}),
+    ):
+        answer = agent.browser.ask(method, address, data)
+        assert (answer.status, answer.json()["error"]) == (400, "invalid_request")
