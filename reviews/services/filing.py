@@ -156,7 +156,8 @@ def _judge(questions: Iterable[_Question], *, lock: bool = False) -> None:
             found.setdefault(item.content_key, []).append(item)
         pending = [item.pk for items in found.values() for item in items if item.status == Status.PENDING]
         evidence: dict[UUID, set[int]] = {}
-        for item_id, page in Evidence.objects.filter(item__in=pending).values_list("item_id", "page_id"):
+        standing = Evidence.objects.filter(item__in=pending).values_list("item_id", "page_id") if pending else ()
+        for item_id, page in standing:
             evidence.setdefault(item_id, set()).add(page)
         for question in batch:
             _judge_one(question, found.get(question.key, []), evidence)
