@@ -43,6 +43,8 @@ class _Limit:
     # The raw connection that knows of the limit, and how much time it was told of, in seconds.
     raw: Any = None
     told: float = math.inf
+    # SQLite waits for another writer as long as is left, and not as long as it would.
+    waits_less: bool = False
 
     def left(self) -> float:
         return self.until - time.monotonic()
@@ -156,6 +158,10 @@ def _asked(execute: Callable[..., Any], sql: Any, params: Any, many: bool, conte
         # Told again only when much less is left than was said: each time costs PostgreSQL a round trip.
         if raw is not limit.raw or left < limit.told / 2:
             _tell(limit, raw, left)
+        # Who only reads waits for nobody, and need not be told.
+        if connection.vendor == "sqlite" and not limit.waits_less and not str(sql).startswith("SELECT"):
+            limit.waits_less = True
+            raw.execute(f"PRAGMA busy_timeout = {_milliseconds(min(left, _busy_seconds()))}")
     return execute(sql, params, many, context)
 
 
@@ -166,7 +172,6 @@ def _tell(limit: _Limit, raw: Any, left: float) -> None:
         raw.execute(f"SET statement_timeout = {_milliseconds(left)}")
     else:
         raw.set_progress_handler(limit.passed, _STEPS)
-        raw.execute(f"PRAGMA busy_timeout = {_milliseconds(min(left, _busy_seconds()))}")
     limit.raw, limit.told = raw, left
 
 
@@ -181,7 +186,9 @@ def _take_back(limit: _Limit) -> None:
             raw.execute("RESET statement_timeout")
         else:
             raw.set_progress_handler(None, 0)
-            raw.execute(f"PRAGMA busy_timeout = {_milliseconds(_busy_seconds())}")
+            if limit.waits_less:
+                limit.waits_less = False
+                raw.execute(f"PRAGMA busy_timeout = {_milliseconds(_busy_seconds())}")
 
 
 def _busy_seconds() -> float:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from mcpapi import prompts, registry
 from mcpapi.aliases import BY_OLD_NAME, REMOVED
 from mcpapi.callers import LOCAL
 from mcpapi.profiles import EXPECTED, listed
 from mcpapi.registry import BY_NAME, STAGED_WRITE_PAGE, TOOLS, VISIBLE_TOOL_CAP, require_bounded
-from mcpapi.server import shown
+from mcpapi.server import INSTRUCTIONS, shown
 from reviews.models import ItemType
 from reviews.services import proposals
 
@@ -278,6 +280,8 @@ def test_the_whole_list_stays_small_enough_to_be_read_by_a_model(profile, mode):
 def test_no_description_names_a_tool_that_is_not_there_any_more():
     """An agent does what a description says, and would call an old name."""
     retired = {*BY_OLD_NAME, *REMOVED} - WORDS
+    prompts_of_ours = Path(prompts.__file__).read_text(encoding="utf-8")
+    assert not {name for name in retired if re.search(rf"\b{re.escape(name)}\b", INSTRUCTIONS + prompts_of_ours)}
     for tool in (*TOOLS, STAGED_WRITE_PAGE):
         texts = json.dumps([shown(tool).model_dump(by_alias=True, mode="json"), tool.output_schema])
         assert not {name for name in retired if re.search(rf"\b{re.escape(name)}\b", texts)}, tool.name
@@ -297,6 +301,14 @@ def test_a_sixteenth_visible_tool_is_refused_and_a_hidden_one_is_not():
     require_bounded([*fifteen, replace(tool, name="hidden_tool", hidden=True)])
     with pytest.raises(RuntimeError, match="tool_16"):
         require_bounded([*fifteen, replace(tool, name="tool_16")])
+
+
+def test_a_surface_above_the_cap_cannot_even_be_imported():
+    source = Path(registry.__file__).read_text(encoding="utf-8")
+    small = source.replace("VISIBLE_TOOL_CAP: Final = 15", "VISIBLE_TOOL_CAP: Final = 3")
+    assert small != source
+    with pytest.raises(RuntimeError, match="3 is the cap"):
+        exec(compile(small, registry.__file__, "exec"), {"__name__": registry.__name__})
 
 
 def test_two_tools_of_one_name_are_refused():

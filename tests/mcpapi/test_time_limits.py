@@ -21,9 +21,17 @@ from reviews.services import deciding
 from vault import writer
 from wiki import deadlines
 from wiki.models import Page
+from wiki.search import retrieval
 from wiki.services import composing
 from wiki.sync import scan
 
+#: Statements that take a minute.
+SLOW_SQL = {
+    "postgresql": "SELECT pg_sleep(60)",
+    "sqlite": (
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900000000) SELECT max(i) FROM n"
+    ),
+}
 PAGE = {
     "title": "Tides",
     "content": "The moon pulls the sea.",
@@ -78,13 +86,7 @@ def test_slow_reads_are_ended_and_their_threads_are_free_for_others(monkeypatch,
 
     def slow(caller: Caller, **_: Any) -> dict[str, Any]:
         with connection.cursor() as cursor:
-            if connection.vendor == "postgresql":
-                cursor.execute("SELECT pg_sleep(50)")
-            else:
-                cursor.execute(
-                    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900000000) "
-                    "SELECT max(i) FROM n"
-                )
+            cursor.execute(SLOW_SQL[connection.vendor])
             cursor.fetchall()
         return {}
 
@@ -97,6 +99,21 @@ def test_slow_reads_are_ended_and_their_threads_are_free_for_others(monkeypatch,
     assert {body["seconds"] for body in slow_ones} == {0.5}
     assert other["result"] == []
     assert time.monotonic() - begun < 40  # one such statement takes longer
+
+
+@pytest.mark.usefixtures("transactional_db")
+def test_a_search_whose_time_is_over_is_no_search_without_words(monkeypatch, settings):
+    """It degrades when a kind of search fails; one that is cut off has not failed."""
+    settings.SYNAPSE_TIMEOUTS = {"search_wiki": 0.5}
+
+    def slow(*_: Any) -> list[Any]:
+        with connection.cursor() as cursor:
+            cursor.execute(SLOW_SQL[connection.vendor])
+            return cursor.fetchall()
+
+    monkeypatch.setattr(retrieval, "word_candidates", slow)
+    (body,) = answers(("search_wiki", {"query": "moon"}))
+    assert body["error_code"] == "tool_timeout"
 
 
 @pytest.fixture
