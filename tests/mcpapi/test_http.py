@@ -245,6 +245,13 @@ def test_headers_that_say_what_the_message_says_are_taken(body, headers):
     assert "result" in message(response)
 
 
+def test_a_client_that_asks_first_hears_of_every_revision():
+    body = json.dumps({**NEW_LIST, "method": "server/discover"}).encode()
+    answer = message(request(content=body, mcp_protocol_version="2026-07-28", mcp_method="server/discover"))["result"]
+    assert answer["supportedVersions"] == request("GET", "/mcp/info").json()["revisions"]
+    assert answer["capabilities"]["tools"] and answer["instructions"]
+
+
 @pytest.mark.parametrize("accept", ["text/html", "application/json", "text/event-stream", ""])
 def test_a_client_that_takes_no_stream_is_told_what_to_accept(accept):
     body = refused(request(accept=accept), 406, "not_acceptable")
