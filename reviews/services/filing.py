@@ -18,7 +18,7 @@ from reviews.services.rules import check_may_decide, check_writes_allowed
 from vault.errors import ErrorCode, SynapseError
 from vault.history import Author
 from wiki import deadlines
-from wiki.rows import chunks, insert, update
+from wiki.rows import chunks, insert, select, update
 
 #: Items written in one transaction.
 _BATCH: Final = 500
@@ -46,6 +46,7 @@ _VALUES: Final = (
     "search_queries",
     "evidence_hash",
 )
+_KNOWN: Final = "SELECT DISTINCT content_key FROM reviews_reviewitem WHERE content_key IN {items}"
 _COLUMNS: Final = tuple(name.removesuffix("_id") for name in _VALUES)
 #: What a new item holds where nothing is said, in the order of its columns; the id comes first.
 _DEFAULTS: Final = {field.attname: field.get_default() for field in ReviewItem._meta.concrete_fields}
@@ -150,9 +151,11 @@ def _hold_back(questions: Iterable[_Question], cap: int | None) -> None:
 def _judge(questions: Iterable[_Question], *, lock: bool = False) -> None:
     """Say what has to become of each question as the queue is now; with ``lock`` the items stay as they are read."""
     for batch in chunks(questions):
-        rows = ReviewItem.objects.filter(content_key__in=[question.key for question in batch]).order_by("pk")
+        # Most questions after a change are new, and that is told in a tenth of the time that whole items take.
+        keys = {key for (key,) in select(_KNOWN, [question.key for question in batch])}
+        rows = ReviewItem.objects.filter(content_key__in=keys).order_by("pk")
         found: dict[str, list[ReviewItem]] = {}
-        for item in rows.select_for_update() if lock else rows:
+        for item in (rows.select_for_update() if lock else rows) if keys else ():
             found.setdefault(item.content_key, []).append(item)
         pending = [item.pk for items in found.values() for item in items if item.status == Status.PENDING]
         evidence: dict[UUID, set[int]] = {}
