@@ -5,20 +5,18 @@ from __future__ import annotations
 import io
 import json
 import logging
-import socket
 import sqlite3
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx2 as httpx
 import pytest
 
 from mcpapi.tools import reading
 from synapse.logs import JsonLineFormatter
-from tests.mcpapi.hostile import TOKEN, Door, Line, call, exchange
+from tests.mcpapi.hostile import BROKEN, HEAD, TOKEN, Door, Line, call, exchange, talk
 from tests.mcpapi.processes import ROOT, World, make_world, web_server
 
 STOLEN = "syn_" + "Z9y8X7w6_-" * 4 + "abc"
@@ -120,45 +118,6 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     (made.vault / "wiki" / "concepts" / "canary.md").write_text(f"---\ntitle: Canary\n---\n{CANARY} {STOLEN}\n")
     made.manage("rescan")
     return made
-
-
-def talk(base: str, *pieces: bytes, seconds: float = 5) -> bytes:
-    """Send bytes on a connection of its own; what comes back until the server closes it, or ``seconds`` pass."""
-    address = urlsplit(base)
-    with socket.create_connection((address.hostname, address.port), timeout=seconds) as line:
-        for piece in pieces:
-            line.sendall(piece)
-        got = b""
-        try:
-            while part := line.recv(65_536):
-                got += part
-        except OSError:
-            pass
-        return got
-
-
-INSIDE = b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n"
-HEAD = b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nConnection: close\r\n"
-BROKEN: dict[str, bytes] = {
-    "two lengths": HEAD + b"Content-Length: 2\r\nContent-Length: %d\r\n\r\n" % (len(INSIDE) + 2) + b"{}" + INSIDE,
-    "length and chunks": HEAD + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + INSIDE,
-    "two codings": HEAD + b"Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n" + INSIDE,
-    "bad chunk": HEAD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n",
-    "negative length": HEAD + b"Content-Length: -1\r\n\r\n",
-    "length of letters": HEAD + b"Content-Length: ten\r\n\r\n",
-    "long length": HEAD + b"Content-Length: " + b"9" * 5_000 + b"\r\n\r\n",
-    "folded": b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nX: a\r\n b\r\nContent-Length: 0\r\n\r\n",
-    "space before colon": b"POST /mcp HTTP/1.1\r\nHost : 127.0.0.1\r\nContent-Length: 0\r\n\r\n",
-    "no host": b"POST /mcp HTTP/1.1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
-    "absolute address": b"POST http://evil.example/mcp HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 0\r\n"
-    b"Connection: close\r\n\r\n",
-    "long header": HEAD + b"X: " + b"a" * 200_000 + b"\r\n\r\n",
-    "many headers": HEAD + b"X: a\r\n" * 20_000 + b"\r\n",
-    "no http": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\x00" * 600 + b"\r\n\r\n",
-    "json only": json.dumps(LIST).encode() + b"\r\n\r\n",
-    "websocket": b"GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-    b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n",
-}
 
 
 @pytest.mark.slow
