@@ -92,7 +92,7 @@ if SYNAPSE_LOG_LEVEL not in ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"):
 MCP_REMOTE_WRITE_ENABLED = env.str("MCP_REMOTE_WRITE_ENABLED", default="false").lower()
 MCP_AUTH_TOKEN = env.str("MCP_AUTH_TOKEN", default="")
 #: Tools that are called and not listed; None is those that are hidden by default, an empty list is none.
-_hidden: str | None = env.str("SYNAPSE_HIDDEN_TOOLS", default=None)
+_hidden: str | None = env.ENVIRON.get("SYNAPSE_HIDDEN_TOOLS")  # its own readers take an empty value for none
 SYNAPSE_HIDDEN_TOOLS = None if _hidden is None else [name for part in _hidden.split(",") if (name := part.strip())]
 #: Time limits of tools in seconds, by the tool's name, where SYNAPSE_TIMEOUT_<TOOL> sets another.
 SYNAPSE_TIMEOUTS = _timeouts()
