@@ -14,7 +14,15 @@ from wiki.search.budget import beginning
 from wiki.search.candidates import Candidate
 from wiki.search.databases import savepoint, was_cancelled
 from wiki.search.filters import Filters
-from wiki.vectors.embedders import Embedder, current_embedder, embedder_problem, embeddings_wanted, sparse
+from wiki.vectors.embedders import (
+    Embedder,
+    current_embedder,
+    embedder_problem,
+    embeddings_wanted,
+    in_process,
+    loaded_embedder,
+    sparse,
+)
 from wiki.vectors.patience import Patience, Turn
 from wiki.vectors.rows import embedding_state, model_problem
 
@@ -81,7 +89,7 @@ def _log(problem: str | None) -> None:
 
 
 def _searched(text: str, filters: Filters, limit: int, turn: Turn) -> tuple[str | None, Meaning]:
-    embedder = turn.ask(current_embedder, once=True)
+    embedder = loaded_embedder() or turn.ask(current_embedder, once=True)
     if embedder is None:
         return embedder_problem(), NOT_ASKED
     state = embedding_state()
@@ -92,7 +100,9 @@ def _searched(text: str, filters: Filters, limit: int, turn: Turn) -> tuple[str 
     allowed = set(filters.pages().values_list("pk", flat=True)) if filters else None
     if allowed is not None and not allowed:
         return None, Meaning([], {})
-    vector, weights = turn.ask(lambda: _embedded(embedder, beginning(text, QUERY_TOKENS)))
+    some = beginning(text, QUERY_TOKENS)
+    asked = _embedded(embedder, some) if in_process(embedder) else turn.ask(lambda: _embedded(embedder, some))
+    vector, weights = asked
     return None, _nearest(vector, weights, allowed, limit, turn)
 
 
@@ -108,7 +118,7 @@ def _nearest(
     """Pages by their best passage, equals by path."""
     from wiki.vectors import stores  # loads numpy
 
-    store = turn.ask(lambda: stores.current_store(), once=True)  # noqa: PLW0108 - looked up when it is called
+    store = stores.current_store() if stores.is_at_hand() else turn.ask(stores.current_store, once=True)
     best: dict[int, float]
     passages: dict[int, list[int]]
     for each in _PASSAGES_A_PAGE:
