@@ -13,7 +13,6 @@ from reviews.producers import roles
 from reviews.producers.likeness import keyed, renew
 from reviews.producers.names import Name, Running, capitals_tell, mentions, name_of
 from reviews.producers.rows import Listed, listed, page_targets, pages_asked_about, read, rewritten, shown
-from reviews.producers.spotting import AT_ONCE, Spotter
 from reviews.producers.titles import title_key
 from reviews.producers.words import spaced_words, text_words
 from reviews.services.findings import Finding
@@ -220,6 +219,8 @@ def _everywhere() -> Iterator[tuple[_Text, list[_Named]]]:
     by_key: dict[str, list[_Named]] = defaultdict(list)
     for named in _names(None):
         by_key[named.key].append(named)
+    from reviews.producers.spotting import AT_ONCE, Spotter  # loads numpy, which a process may never need
+
     spotter = Spotter(by_key)
     for some in chunks(_texts(_places(None)), AT_ONCE):
         for text, keys in zip(some, spotter.spot([text.row for text in some]), strict=True):
