@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 MANAGE := $(BIN)/python manage.py
 
-.PHONY: help serve install dev test test-services test-postgres test-slow test-bge lint format openapi bench bench-quality clean
+.PHONY: help serve install dev test test-services test-postgres test-slow test-bge test-conformance lint format openapi contract bench bench-quality clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -49,13 +49,19 @@ test-slow: dev  ## run the tests that need more than seconds
 test-bge:  ## run the tests of EMBEDDER=bge-m3 in .venv-bge, with torch (1.7 GB)
 	@.ci/bge-m3
 
-lint: dev  ## ruff, mypy, import-linter, Django's checks
+test-conformance: dev  ## let the MCP conformance suite (in .node) and mcpscore (in .venv-mcpscore) judge the endpoint
+	@.ci/conformance
+	@.ci/mcpscore
+	@SYNAPSE_TEST_JUDGES=1 $(BIN)/python -m pytest tests/conformance
+
+lint: dev  ## ruff, mypy, import-linter, Django's checks, the contract check
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(MANAGE) check
 	@$(MANAGE) makemigrations --check --dry-run
+	@$(MANAGE) mcp_contract --check
 
 format: dev  ## let ruff put the code in order
 	@$(BIN)/ruff check --fix .
@@ -63,6 +69,10 @@ format: dev  ## let ruff put the code in order
 
 openapi: dev  ## write docs/openapi.json from the code
 	@$(MANAGE) spectacular --file docs/openapi.json --format openapi-json --validate --fail-on-warn
+
+contract: dev  ## write the contract of the MCP tools and docs/mcp.md from the code
+	@$(MANAGE) mcp_contract
+	@$(MANAGE) mcp_contract --docs
 
 bench: dev  ## measure scan, search, read and write, and print a table
 	@$(BIN)/python -m benchmarks

@@ -12,14 +12,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import statistics
 import sys
-import time
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks.own_database import own_database
+from benchmarks.timing import Row, table, timed
 from benchmarks.vault import Note, Shape, make_vault
 
 #: Broken links of a hundred: about 3,000 different names in 10,000 notes.
@@ -27,38 +25,12 @@ BROKEN = 0.042
 _CHANGES = 25
 
 
-@dataclass(frozen=True)
-class Row:
-    """One line of the table, in milliseconds; ``bound`` is on the wall, None where there is none."""
-
-    name: str
-    wall: float
-    cpu: float
-    bound: float | None
-
-    @property
-    def met(self) -> bool:
-        """Whether the wall kept its bound."""
-        return self.bound is None or self.wall <= self.bound
-
-
-def _timed(name: str, bound: float | None, calls: Iterable[Callable[[], object]]) -> Row:
-    """The median of the calls; what it takes to come by each is not counted."""
-    wall, cpu = [], []
-    for call in calls:
-        began, spent = time.perf_counter(), time.process_time()
-        call()
-        wall.append((time.perf_counter() - began) * 1000)
-        cpu.append((time.process_time() - spent) * 1000)
-    return Row(name, statistics.median(wall), statistics.median(cpu), bound)
-
-
 def _by_rule() -> Iterator[Row]:
     """What each rule costs by itself when it looks at everything."""
     from reviews.producers import PRODUCERS
 
     for producer in PRODUCERS:
-        yield _timed(f"of it, {producer.rule}", None, [lambda found=producer.find: list(found(None))])  # type: ignore[misc]
+        yield timed(f"of it, {producer.rule}", None, [lambda found=producer.find: list(found(None))])  # type: ignore[misc]
 
 
 def _written(notes: list[Note]) -> Iterator[Callable[[], object]]:
@@ -102,14 +74,14 @@ def measure(count: int) -> tuple[list[Row], int]:
         notes = make_vault(settings.SYNAPSE_VAULT, count, shape=Shape(broken=BROKEN))
         current_vault().ensure_id()
         scan()
-        rows = [_timed("after the first scan: find and file", 5_000, [run])]
+        rows = [timed("after the first scan: find and file", 5_000, [run])]
         found = ReviewItem.objects.count()
         rows += [
-            _timed("everything once more, nothing new", 5_000, [run_everything] * 3),
+            timed("everything once more, nothing new", 5_000, [run_everything] * 3),
             *_by_rule(),
-            _timed("sweep", None, [sweep] * 3),
-            _timed("after one page written", 50, _written(notes)),
-            _timed("after one note edited", 50, _edited(Path(settings.SYNAPSE_VAULT), notes)),
+            timed("sweep", None, [sweep] * 3),
+            timed("after one page written", 50, _written(notes)),
+            timed("after one note edited", 50, _edited(Path(settings.SYNAPSE_VAULT), notes)),
         ]
     return rows, found
 
@@ -124,12 +96,7 @@ def main() -> int:
     if options.json:
         print(json.dumps({"findings": found, "rows": [{**vars(row), "met": row.met} for row in rows]}))
     else:
-        print(
-            f"| producers, {options.notes:,} notes, {found:,} findings | ms | CPU ms | bound | |\n|---|---|---|---|---|"
-        )
-        for row in rows:
-            bound, met = (f"{row.bound:,.0f}", "met" if row.met else "MISSED") if row.bound else ("", "")
-            print(f"| {row.name} | {row.wall:,.1f} | {row.cpu:,.1f} | {bound} | {met} |")
+        print(table(f"producers, {options.notes:,} notes, {found:,} findings", rows))
     return 0 if all(row.met for row in rows) else 1
 
 

@@ -3,8 +3,8 @@
     python -m benchmarks.reviews [--json]
 
 Filing, listing, the preview of a bulk decision of 200 and the decision itself, at 3,000 and 5,000 pending items; on
-SQLite, or on the PostgreSQL server that DATABASE_URL names. Times are of the wall, in milliseconds; p50 and p95
-over the repetitions, and the bound on p50.
+SQLite, or on the PostgreSQL server that DATABASE_URL names. Times are of the wall and of this process, in
+milliseconds; p50 and p95 over the repetitions, and the bound on p50.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from benchmarks.operations import Row, _timed
 from benchmarks.own_database import own_database
+from benchmarks.timing import Row, table, timed
 
 SIZES = (3_000, 5_000)
 _PAGES = 500
@@ -66,8 +66,8 @@ def _filing(count: int, pages: list[Any]) -> list[Row]:
         services.file(findings=_findings(pages, count), origin="rule", author=Author("synapse", "scan"))
 
     return [
-        _timed(f"file {count:,}, none there", count, [file]),
-        _timed(f"file {count:,} again", count / 2, [file] * 3),
+        timed(f"file {count:,}, none there", count, [file]),
+        timed(f"file {count:,} again", count / 2, [file] * 3),
     ]
 
 
@@ -80,15 +80,15 @@ def _lists(count: int, page: Any) -> list[Row]:
         for _ in range(5):
             cursor = list_items(limit=100, order=order, cursor=cursor)["next_cursor"]
         rows += [
-            _timed(f"list 100 of {count:,} by {order}", 300, [partial(list_items, limit=100, order=order)] * 20),
-            _timed(
+            timed(f"list 100 of {count:,} by {order}", 300, [partial(list_items, limit=100, order=order)] * 20),
+            timed(
                 f"list 100 of {count:,} by {order}, the sixth part",
                 300,
                 [partial(list_items, limit=100, order=order, cursor=cursor)] * 20,
             ),
         ]
     of_page = partial(list_items, page=str(page.uid), limit=100)
-    return [*rows, _timed(f"list those of one page, of {count:,}", 300, [of_page] * 20)]
+    return [*rows, timed(f"list those of one page, of {count:,}", 300, [of_page] * 20)]
 
 
 def _decisions(count: int) -> list[Row]:
@@ -109,10 +109,10 @@ def _decisions(count: int) -> list[Row]:
         services.item_detail(services.get_item(item_id))
 
     return [
-        _timed(f"look at one of {count:,}, whole", 50, [partial(look, one) for one in ids[:50]]),
-        _timed(f"preview of {_BULK} of {count:,}", 300, shown),
-        _timed(f"bulk of {_BULK} of {count:,}", 300, bulks),
-        _timed(f"decide one of {count:,}", 50, ones),
+        timed(f"look at one of {count:,}, whole", 50, [partial(look, one) for one in ids[:50]]),
+        timed(f"preview of {_BULK} of {count:,}", 300, shown),
+        timed(f"bulk of {_BULK} of {count:,}", 300, bulks),
+        timed(f"decide one of {count:,}", 50, ones),
     ]
 
 
@@ -157,11 +157,7 @@ def main() -> int:
     if options.json:
         print(json.dumps([{**vars(row), "met": row.met} for row in rows]))
     else:
-        print("| pending reviews | p50 ms | p95 ms | bound | |\n|---|---|---|---|---|")
-        for row in rows:
-            print(
-                f"| {row.name} | {row.p50:.1f} | {row.p95:.1f} | {row.bound:.0f} | {'met' if row.met else 'MISSED'} |"
-            )
+        print(table("pending reviews", rows))
     return 0 if all(row.met for row in rows) else 1
 
 

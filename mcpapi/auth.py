@@ -1,4 +1,8 @@
-"""Who is calling over HTTP: a bearer token, always; nothing anonymous, this machine included."""
+"""Who is calling over HTTP: a bearer token, always; nothing anonymous, this machine included.
+
+A token is the static one of the settings, one that `manage.py token` made, or one that a person granted to a client
+that signed in (OAuth); each is found by its digest.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,8 @@ from typing import Final
 
 from django.conf import settings
 
-from mcpapi.callers import Caller
+from mcpapi.callers import Caller, granted_caller
+from mcpapi.oauth.tokens import find, is_access_token
 from mcpapi.profiles import remote_write_mode
 from vault.errors import ErrorCode, SynapseError
 from wiki.models import Scope
@@ -28,15 +33,24 @@ def bearer_of(headers: Iterable[tuple[bytes, bytes]]) -> str | None:
     return raw.strip().decode("latin-1") if scheme.lower() == b"bearer" else None
 
 
-def authenticate(raw: str | None) -> Caller:
+def authenticate(raw: str | None, own: str | None = None) -> Caller:
     """The caller that shows this token. Reads the database.
 
-    Raises ``unauthenticated``, alike for a token that is unknown, expired or revoked.
+    ``own`` is the issuer (:mod:`mcpapi.oauth.addresses`) whose /mcp is being called: tokens of clients that signed in
+    are for that alone. Raises ``unauthenticated``, alike for a token that is unknown, expired or revoked.
     """
     if not raw:
         raise SynapseError(ErrorCode.UNAUTHENTICATED, "Send a token as `Authorization: Bearer …`.")
     if _is_static(raw):
         return Caller(name="token:MCP_AUTH_TOKEN", scope=_STATIC_SCOPE[remote_write_mode()], door=DOOR)
+    if is_access_token(raw):
+        granted = find(raw, own)
+        if granted is None:
+            raise SynapseError(
+                ErrorCode.UNAUTHENTICATED,
+                "The token has expired, was revoked or is for another server. Refresh it, or sign in again.",
+            )
+        return granted_caller(granted.client, granted.user.get_username(), granted.scope, DOOR)
     token = find_token(raw)
     if token is None:
         raise SynapseError(

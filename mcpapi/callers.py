@@ -30,9 +30,20 @@ class Caller:
 # The person's own process, over stdio or within this one.
 LOCAL: Final = Caller(name="agent", scope=Scope.WRITE, door="mcp-stdio")
 _SHOWN_CHARACTERS: Final = 60
+_CLIENT_CHARACTERS: Final = 40  # with the person's name it must fit where history and audit keep it
 
 
 def local_caller(client: str) -> Caller:
     """The person's own process, named by what the client calls itself, so that history tells two agents apart."""
-    name = "".join(letter for letter in client if letter.isprintable()).strip()[:_SHOWN_CHARACTERS]
+    name = _shown(client)
     return replace(LOCAL, name=f"agent:{name}") if name else LOCAL
+
+
+def granted_caller(client: str, user: str, scope: str, door: str) -> Caller:
+    """A client that acts for a person: named by both, since the client chose its name itself."""
+    name = f"oauth:{_shown(client, _CLIENT_CHARACTERS).replace('/', '·')}/{_shown(user)}"
+    return Caller(name=name, scope=scope, door=door)
+
+
+def _shown(name: str, characters: int = _SHOWN_CHARACTERS) -> str:
+    return "".join(letter for letter in name if letter.isprintable()).strip()[:characters]

@@ -1,11 +1,13 @@
-"""``manage.py check``: the static token."""
+"""``manage.py check``: the static token, and settings that name tools."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Warning, register
+from django.core.checks import CheckMessage, Error, Warning, register
+
+from mcpapi.registry import BY_NAME, TOOLS, require_bounded
 
 _SHORTEST_TOKEN = 20
 
@@ -23,3 +25,28 @@ def check_static_token(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
             id="synapse.W101",
         )
     ]
+
+
+@register("synapse")
+def check_tools(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    """E101 to E103: not too many tools are visible, and the settings that name tools name some that exist."""
+    found: list[CheckMessage] = []
+    try:
+        require_bounded(TOOLS)
+    except RuntimeError as error:
+        found.append(Error(str(error), hint="docs/tools.md says how a tool is hidden or retired.", id="synapse.E101"))
+    unknown = sorted(set(settings.SYNAPSE_HIDDEN_TOOLS or ()) - set(BY_NAME))
+    if unknown:
+        found.append(_unknown("SYNAPSE_HIDDEN_TOOLS names", unknown, "E102"))
+    unknown = sorted(set(settings.SYNAPSE_TIMEOUTS) - set(BY_NAME))
+    if unknown:
+        found.append(_unknown("A SYNAPSE_TIMEOUT_ variable names", unknown, "E103"))
+    return found
+
+
+def _unknown(where: str, names: list[str], number: str) -> Error:
+    return Error(
+        f"{where} tools that do not exist: {', '.join(names)}.",
+        hint=f"These exist: {', '.join(BY_NAME)}.",
+        id=f"synapse.{number}",
+    )

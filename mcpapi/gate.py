@@ -18,8 +18,10 @@ from mcp.shared.inbound import (
 from mcp.types import PROTOCOL_VERSION_META_KEY
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 
+from mcpapi.aliases import target_of
 from mcpapi.callers import Caller
 from mcpapi.registry import BY_NAME
+from mcpapi.revisions import REVISIONS
 from vault.errors import ErrorCode, SynapseError
 from vault.strict_json import halves_as_nul, loads_object
 from wiki import throttling
@@ -32,6 +34,7 @@ Send = Callable[[Message], Awaitable[None]]
 
 _ANY_ADDRESS: Final = frozenset({"", "0.0.0.0", "::"})  # noqa: S104  (recognised here, not listened on)
 _SHOWN_CHARACTERS: Final = 40
+_DIGITS: Final = 19  # of a length; of thousands of digits Python makes no number
 _ANSWERS: Final = ("application/json", "text/event-stream")
 
 
@@ -53,7 +56,7 @@ class UnknownRevisionError(SynapseError):
         super().__init__(
             ErrorCode.INVALID_PARAM_VALUE,
             "This revision of the protocol is not spoken here. `supported` lists those that are.",
-            supported=list(reversed(KNOWN_PROTOCOL_VERSIONS)),
+            supported=list(REVISIONS),
             requested=requested[:_SHOWN_CHARACTERS],
         )
 
@@ -173,7 +176,7 @@ def require_pace(scope: Scope, caller: Caller) -> None:
 def require_pace_of_writes(message: dict[str, Any], caller: Caller) -> None:
     """Count a call of a tool that changes something. Raises ``rate_limited``."""
     params = message.get("params")
-    tool = BY_NAME.get(str(params.get("name"))) if isinstance(params, dict) else None
+    tool = BY_NAME.get(target_of(str(params.get("name")))) if isinstance(params, dict) else None
     if message.get("method") == "tools/call" and tool is not None and tool.writes:
         throttling.check(caller.name, Kind.WRITES)
 
@@ -187,7 +190,7 @@ async def read_object(scope: Scope, receive: Receive) -> tuple[dict[str, Any], b
     limit: int = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     body = bytearray()
     more = True
-    _refuse_over(limit, *(int(value) for value in headers_of(scope, b"content-length") if value.isdecimal()))
+    _refuse_over(limit, *(int(value[:_DIGITS]) for value in headers_of(scope, b"content-length") if value.isdecimal()))
     while more:
         message = await receive()
         if message["type"] == "http.disconnect":

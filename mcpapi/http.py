@@ -25,8 +25,11 @@ from mcpapi.callers import Caller
 from mcpapi.calls import unforeseen
 from mcpapi.gate import Receive, Scope, Send
 from mcpapi.messages import fault_in, protocol_error
+from mcpapi.oauth import addresses
+from mcpapi.oauth.scopes import offered
 from mcpapi.profiles import Profile
-from mcpapi.server import CALLER_KEY, build, self_test
+from mcpapi.self_test import self_test
+from mcpapi.server import CALLER_KEY, build
 from mcpapi.workers import Workers
 from vault.errors import ErrorCode, SynapseError
 from wiki.tokens import last_used
@@ -34,7 +37,6 @@ from wiki.tokens import last_used
 MOUNTS: Final = frozenset({"/mcp", "/mcp/server"})
 INFO: Final = "/mcp/info"
 _DOOR_THREADS: Final = 4
-_CHALLENGE: Final = 'Bearer realm="synapse"'
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +58,7 @@ class McpApp:
     def __init__(
         self,
         server: Callable[[], Awaitable[Server[Any]]] = tested_server,
-        let_in: Callable[[str | None], Caller] = authenticate,
+        let_in: Callable[[str | None, str | None], Caller] = authenticate,
     ) -> None:
         self._server = server
         self._let_in = let_in
@@ -88,11 +90,11 @@ class McpApp:
         try:
             await self._answer(scope, receive, send)
         except SynapseError as error:
-            await _refusal(error)(scope, receive, send)
+            await _refusal(error, scope)(scope, receive, send)
         except Exception:
             # The protocol's own failures are answered inside it, so no answer has begun here.
             logger.exception("a request to /mcp failed")
-            await _refusal(unforeseen())(scope, receive, send)
+            await _refusal(unforeseen(), scope)(scope, receive, send)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         gate.require_host_and_origin(scope)
@@ -101,7 +103,8 @@ class McpApp:
             _require_method(scope, "GET", "HEAD")
             await JSONResponse(await self._workers.run(info.describe))(scope, receive, send)
             return
-        caller = await self._workers.run(partial(self._let_in, bearer_of(scope["headers"])))
+        shown = bearer_of(scope["headers"])
+        caller = await self._workers.run(partial(self._let_in, shown, _own_issuer(scope)))
         scope[CALLER_KEY] = caller
         gate.require_pace(scope, caller)
         if path not in MOUNTS:
@@ -142,10 +145,26 @@ def _require_method(scope: Scope, *allowed: str) -> None:
         )
 
 
-def _refusal(error: SynapseError) -> JSONResponse:
+def _own_issuer(scope: Scope) -> str | None:
+    return addresses.issuer(scope.get("scheme", "http"), gate.headers_of(scope, b"host")[0])
+
+
+def _challenge(scope: Scope) -> str:
+    """What a 401 tells the client to do: where to begin to sign in, and what to ask for (RFC 9728, 5.1; RFC 6750)."""
+    own = _own_issuer(scope)
+    parameters = {"realm": "synapse"}
+    if bearer_of(scope["headers"]):
+        parameters["error"] = "invalid_token"
+    if own:
+        parameters["resource_metadata"] = addresses.resource_metadata(own, scope["path"])
+        parameters["scope"] = " ".join(offered())
+    return "Bearer " + ", ".join(f'{name}="{value}"' for name, value in parameters.items())
+
+
+def _refusal(error: SynapseError, scope: Scope) -> JSONResponse:
     headers = {}
     if error.code is ErrorCode.UNAUTHENTICATED:
-        headers["WWW-Authenticate"] = _CHALLENGE
+        headers["WWW-Authenticate"] = _challenge(scope)
     if error.code is ErrorCode.METHOD_NOT_ALLOWED:
         headers["Allow"] = ", ".join(error.repair["allowed"])
     if "retry_after" in error.repair:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError
-from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 
 from mcpapi.callers import LOCAL
 from mcpapi.profiles import Profile, listed, remote_write_mode
+from mcpapi.revisions import REVISIONS
 from mcpapi.server import SERVER_NAME
 from wiki.tokens import any_usable
-
-# Structured results came with this revision; what is older gets the same JSON as text only.
-OLDEST_REVISION: Final = "2025-06-18"
 
 
 def describe() -> dict[str, Any]:
@@ -24,7 +21,7 @@ def describe() -> dict[str, Any]:
     return {
         "server_name": SERVER_NAME,
         "version": settings.VERSION,
-        "revisions": [known for known in reversed(KNOWN_PROTOCOL_VERSIONS) if known >= OLDEST_REVISION],
+        "revisions": list(REVISIONS),
         "transport": "streamable-http",
         "http_enabled": True,
         "remote_write_enabled": mode == "true",

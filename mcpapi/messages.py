@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from django.conf import settings
 from mcp.types import INVALID_REQUEST, PARSE_ERROR, jsonrpc_message_adapter
 from pydantic import ValidationError
 
@@ -35,8 +36,17 @@ def fault_in(message: dict[str, Any], body: bytes) -> SynapseError | None:
     return SynapseError(ErrorCode.MALFORMED_BODY, "The body is not one JSON-RPC 2.0 message, or is nested too deeply.")
 
 
+def longest_line() -> int:
+    """Bytes of the longest message over stdio: room for a page over the limit, so that its own refusal can name it."""
+    return 4 * int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+
+
 def complaint(body: bytes) -> dict[str, Any] | None:
     """The JSON-RPC error that answers a body which is not one message; None for one that is."""
+    if len(body) > longest_line():
+        limit = longest_line()
+        text = f"The message is longer than {limit} bytes. Send less at a time."
+        return protocol_error(PARSE_ERROR, SynapseError(ErrorCode.PAYLOAD_TOO_LARGE, text, limit_bytes=limit))
     try:
         message = loads_object(body)
     except SynapseError as error:

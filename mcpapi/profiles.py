@@ -14,7 +14,7 @@ from typing import Final
 from django.conf import settings
 
 from mcpapi.callers import Caller
-from mcpapi.registry import BY_NAME, STAGED_WRITE_PAGE, TOOLS, ToolSpec
+from mcpapi.registry import BY_NAME, HIDDEN_BY_DEFAULT, STAGED_WRITE_PAGE, TOOLS, ToolSpec
 from vault.errors import ErrorCode, SynapseError
 from wiki.models import Scope
 from wiki.tokens import includes
@@ -35,12 +35,14 @@ READ_TOOLS: Final = frozenset(
 WRITE_TOOLS: Final = frozenset({"write_page", "trigger_source_rescan", "resolve_review", "propose_review"})
 PROPOSING_TOOLS: Final = frozenset({"write_page", "propose_review"})
 
-# What each profile offers a caller who may do everything; written out, so that a slip in the registry shows.
+HIDDEN_TOOLS: Final = frozenset({"surface_health"})
+
+# What each profile has for a caller who may do everything; written out, so that a slip in the registry shows.
 EXPECTED: Final[dict[tuple[Profile, str], frozenset[str]]] = {
-    **{(Profile.STDIO, mode): READ_TOOLS | WRITE_TOOLS for mode in REMOTE_WRITE_MODES},
-    (Profile.HTTP, "false"): READ_TOOLS,
-    (Profile.HTTP, "staged"): READ_TOOLS | PROPOSING_TOOLS,
-    (Profile.HTTP, "true"): READ_TOOLS | WRITE_TOOLS,
+    **{(Profile.STDIO, mode): READ_TOOLS | WRITE_TOOLS | HIDDEN_TOOLS for mode in REMOTE_WRITE_MODES},
+    (Profile.HTTP, "false"): READ_TOOLS | HIDDEN_TOOLS,
+    (Profile.HTTP, "staged"): READ_TOOLS | PROPOSING_TOOLS | HIDDEN_TOOLS,
+    (Profile.HTTP, "true"): READ_TOOLS | WRITE_TOOLS | HIDDEN_TOOLS,
 }
 
 _STAGED: Final = {STAGED_WRITE_PAGE.name: STAGED_WRITE_PAGE}
@@ -63,6 +65,12 @@ def remote_write_mode() -> str:
     return mode if mode in REMOTE_WRITE_MODES else "false"
 
 
+def hidden_tools() -> frozenset[str]:
+    """Tools that are called and not listed: SYNAPSE_HIDDEN_TOOLS, or where it is not set those hidden by default."""
+    named: list[str] | None = settings.SYNAPSE_HIDDEN_TOOLS
+    return HIDDEN_BY_DEFAULT if named is None else frozenset(named)
+
+
 def registered(profile: Profile, mode: str) -> tuple[ToolSpec, ...]:
     """The tools that exist for this way in, hidden ones too."""
     if profile is Profile.STDIO or mode == "true":
@@ -75,7 +83,8 @@ def registered(profile: Profile, mode: str) -> tuple[ToolSpec, ...]:
 
 def listed(profile: Profile, mode: str, caller: Caller) -> tuple[ToolSpec, ...]:
     """The tools that tools/list shows this caller."""
-    return tuple(tool for tool in registered(profile, mode) if not tool.hidden and caller.may(tool.scope))
+    hidden = hidden_tools()
+    return tuple(tool for tool in registered(profile, mode) if tool.name not in hidden and caller.may(tool.scope))
 
 
 def tool_for(name: str, profile: Profile, mode: str, caller: Caller) -> ToolSpec:

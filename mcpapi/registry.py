@@ -1,7 +1,6 @@
-"""The one list of tools. The server, the profiles, the self-test and the documents are derived from it.
+"""The one list of tools. The server, the profiles, the self-test, the contract and docs/mcp.md are derived from it.
 
-Adding a tool: write its schemas (mcpapi.schemas), its handler (mcpapi.tools) and its ToolSpec here, and name it
-in the table of mcpapi.profiles.
+How a tool is added, renamed, hidden and retired: docs/tools.md.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from mcpapi import schemas
-from mcpapi.tools import reading, reviewing, writing
+from mcpapi.tools import health, reading, reviewing, writing
 from wiki.models import Scope
 
 VISIBLE_TOOL_CAP: Final = 15
@@ -25,8 +24,9 @@ class ToolSpec:
     """All there is to know about one tool.
 
     ``handler`` is called as ``handler(caller, **arguments)`` in a thread, with every argument validated and
-    present. ``seconds`` bounds a read; a tool that ``writes`` is never cut off, since what it has begun must
-    end. ``destructive`` and ``idempotent`` are the hints of the protocol.
+    present. ``seconds`` is its time limit where SYNAPSE_TIMEOUT_<TOOL> does not say otherwise: it ends a read, and
+    of a tool that ``writes`` what comes before its first change. A ``hidden`` tool is called and not listed, unless
+    SYNAPSE_HIDDEN_TOOLS says otherwise. ``destructive`` and ``idempotent`` are the hints of the protocol.
     """
 
     name: str
@@ -184,9 +184,23 @@ TOOLS: Final[tuple[ToolSpec, ...]] = (
         scope=Scope.PROPOSE,
         seconds=30,
     ),
+    ToolSpec(
+        name="surface_health",
+        title="See whether the surface works",
+        description=(
+            "Say whether Synapse's tools can work. Use it when calls fail and you want to know why, or to watch the "
+            "server. Returns ok, the tools you are shown, the contract's version, whether the database and the vault "
+            "answer, how a search would go, and how much waits. Reads no page and loads no model."
+        ),
+        input_schema=schemas.HEALTH_IN,
+        output_schema=schemas.HEALTH_OUT,
+        handler=health.surface_health,
+        hidden=True,
+    ),
 )
 
 BY_NAME: Final = {tool.name: tool for tool in TOOLS}
+HIDDEN_BY_DEFAULT: Final = frozenset(tool.name for tool in TOOLS if tool.hidden)
 
 STAGED_WRITE_PAGE: Final = replace(
     BY_NAME["write_page"],

@@ -381,3 +381,25 @@ PROPOSE_REVIEW_OUT: Final = gives(
     },
     ["filed", "refreshed", "refused"],
 )
+
+HEALTH_IN: Final = takes({}, [])
+HEALTH_OUT: Final = gives(
+    {
+        "ok": {"type": "boolean", "description": "Everything below answers."},
+        "tools": {"type": "array", "items": {"type": "string"}, "description": "Those that tools/list shows you."},
+        "contract": {"type": "string", "description": "Name and version of the published contract."},
+        "database": {"type": "boolean"},
+        "vault": {"type": "boolean"},
+        "search_mode": {
+            "type": ["string", "null"],
+            "description": "lexical or hybrid; null: the index is not readable",
+        },
+        "backlog": {
+            "type": ["object", "null"],
+            "description": "What waits: jobs, and pages without their vectors.",
+            "properties": {"jobs": {"type": "integer"}, "embedding": {"type": "integer"}},
+            "required": ["jobs", "embedding"],
+        },
+    },
+    ["ok", "tools", "contract", "database", "vault", "search_mode", "backlog"],
+)

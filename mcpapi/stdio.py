@@ -11,10 +11,10 @@ import asyncio
 import os
 import signal
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import CancelledError
 from contextlib import suppress
-from typing import Any, Final, cast
+from typing import Any, BinaryIO, Final, cast
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -23,9 +23,10 @@ from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCError
 
 from mcpapi import telemetry
-from mcpapi.messages import complaint
+from mcpapi.messages import complaint, longest_line
 from mcpapi.profiles import Profile
-from mcpapi.server import Surface, build, self_test
+from mcpapi.self_test import self_test
+from mcpapi.server import Surface, build
 from vault.strict_json import halves_as_nul
 from wiki.embedding.thread import EmbedThread
 from wiki.jobs import JobThread, drain
@@ -129,7 +130,7 @@ class _Lines:
     def _read(self, descriptor: int) -> None:
         try:
             with os.fdopen(descriptor, "rb") as source:
-                for line in source:
+                for line in _bounded(source):
                     if line.strip():
                         self._hand_over(self._send.send(halves_as_nul(line)))
             self._hand_over(self._send.aclose())
@@ -138,3 +139,14 @@ class _Lines:
 
     def _hand_over(self, work: Any) -> None:
         asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+
+def _bounded(source: BinaryIO) -> Iterator[bytes]:
+    """The lines of a file; of one that is too long the beginning, which :func:`complaint` finds too long as well."""
+    limit = longest_line()
+    while line := source.readline(limit + 1):
+        yield line
+        while len(line) > limit and not line.endswith(b"\n"):
+            line = source.readline(limit + 1)
+            if not line:
+                return

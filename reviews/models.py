@@ -73,6 +73,7 @@ class ResearchRun(models.Model):
 
     class Meta:
         ordering = ["created_at", "id"]
+        constraints = [models.CheckConstraint(condition=Q(status__in=RunStatus.values), name="run_status_known")]
         indexes = [models.Index(fields=["status", "created_at", "id"], name="run_status")]
 
     def __str__(self) -> str:

@@ -22,6 +22,8 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 #: A body shorter than this is in the server's hands by the time that it is answered.
 _SHORT: Final = 1 << 16
+#: More digits of a length say nothing more, and of thousands Python makes no number.
+_DIGITS: Final = 19
 #: How much, and how long, is read of a body that has been answered already.
 _READ_OUT_BYTES: Final = 1 << 26
 _READ_OUT_SECONDS: Final = 5.0
@@ -148,7 +150,7 @@ def _may_be_long(scope: Scope) -> bool:
 
 def _announced(scope: Scope) -> int:
     lengths = [value for name, value in scope["headers"] if name == b"content-length"]
-    return max((int(value) for value in lengths if value.isdigit()), default=0)
+    return max((int(value[:_DIGITS]) for value in lengths if value.isdigit()), default=0)
 
 
 def _too_large(limit: int) -> SynapseError:

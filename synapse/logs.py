@@ -15,7 +15,7 @@ _SECRETS = re.compile(
     r"(?i)(?P<bearer>bearer\s+)[^\s\"']+"
     r"|(?P<own>syn_)[A-Za-z0-9_-]{8,}"
     r"|(?P<url>[a-z][a-z0-9+.-]{0,30}://[^\s/@:]*:)[^\s/@]+(?=@)"  # bounded, or a long word costs the square
-    r"|(?P<query>[?&](?:token|access_token|key|code)=)[^\s&\"']+"
+    r"|(?P<query>[?&](?:(?:access_|refresh_)?token|key|code|code_verifier|client_secret)=)[^\s&\"']+"
 )
 _ABSOLUTE_PATH = re.compile(r"(?<![\w:/.])/(?:[^\s/'\"<>]+/)+(?P<name>[^\s/'\"<>]*)")
 _PREFIX = {"bearer", "own", "url", "query"}

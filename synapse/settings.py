@@ -7,6 +7,7 @@ Reading settings never creates or changes a file of the vault.
 from __future__ import annotations
 
 import logging
+import math
 import os
 import re
 import secrets
@@ -41,6 +42,23 @@ def _number(name: str, default: float) -> Any:
         return default
 
 
+def _timeouts() -> dict[str, float]:
+    """What follows SYNAPSE_TIMEOUT_, in lower case, and the seconds that it is set to."""
+    prefix, found = "SYNAPSE_TIMEOUT_", {}
+    for name in sorted(os.environ):
+        if not name.startswith(prefix) or not os.environ[name].strip():
+            continue
+        try:
+            seconds = float(os.environ[name])
+        except ValueError:
+            seconds = math.nan
+        if 0 < seconds < math.inf:
+            found[name.removeprefix(prefix).lower()] = seconds
+        else:
+            UNREADABLE_SETTINGS[name] = "a number of seconds above 0"
+    return found
+
+
 # --- the vault ---------------------------------------------------------------------------------
 SYNAPSE_DATA = _folder("SYNAPSE_DATA", BASE_DIR / "var")
 SYNAPSE_VAULT = _folder("SYNAPSE_VAULT", SYNAPSE_DATA / "vault")
@@ -64,6 +82,8 @@ SYNAPSE_RATE_PER_MINUTE: int = _number("SYNAPSE_RATE_PER_MINUTE", 1_200)
 SYNAPSE_WRITES_PER_MINUTE: int = _number("SYNAPSE_WRITES_PER_MINUTE", 240)
 SYNAPSE_DECISIONS_PER_MINUTE: int = _number("SYNAPSE_DECISIONS_PER_MINUTE", 400)
 SYNAPSE_STRANGERS_PER_MINUTE: int = _number("SYNAPSE_STRANGERS_PER_MINUTE", 60)
+SYNAPSE_LOGINS_PER_MINUTE: int = _number("SYNAPSE_LOGINS_PER_MINUTE", 10)
+SYNAPSE_REGISTRATIONS_PER_MINUTE: int = _number("SYNAPSE_REGISTRATIONS_PER_MINUTE", 10)
 SYNAPSE_LOG_LEVEL = env.str("SYNAPSE_LOG_LEVEL", default="INFO").upper()
 if SYNAPSE_LOG_LEVEL not in ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"):
     UNREADABLE_SETTINGS["SYNAPSE_LOG_LEVEL"] = "one of DEBUG, INFO, WARNING, ERROR"
@@ -72,6 +92,11 @@ if SYNAPSE_LOG_LEVEL not in ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"):
 # --- agents ------------------------------------------------------------------------------------
 MCP_REMOTE_WRITE_ENABLED = env.str("MCP_REMOTE_WRITE_ENABLED", default="false").lower()
 MCP_AUTH_TOKEN = env.str("MCP_AUTH_TOKEN", default="")
+#: Tools that are called and not listed; None is those that are hidden by default, an empty list is none.
+_hidden: str | None = env.ENVIRON.get("SYNAPSE_HIDDEN_TOOLS")  # its own readers take an empty value for none
+SYNAPSE_HIDDEN_TOOLS = None if _hidden is None else [name for part in _hidden.split(",") if (name := part.strip())]
+#: Time limits of tools in seconds, by the tool's name, where SYNAPSE_TIMEOUT_<TOOL> sets another.
+SYNAPSE_TIMEOUTS = _timeouts()
 SYNAPSE_AGENT_MAY_DECIDE = env.bool("SYNAPSE_AGENT_MAY_DECIDE", default=True)
 SYNAPSE_REVIEW_CAP: int = _number("SYNAPSE_REVIEW_CAP", 1_000)
 SYNAPSE_TELEMETRY = env.bool("SYNAPSE_TELEMETRY", default=True)
@@ -83,6 +108,12 @@ if not re.fullmatch(r"[a-z0-9]+(?:-[a-z0-9]+)*", SYNAPSE_PRIME_SCOPE):
     UNREADABLE_SETTINGS["SYNAPSE_PRIME_SCOPE"] = "lower-case letters, digits and single hyphens between them"
     SYNAPSE_PRIME_SCOPE = "wiki"
 SYNAPSE_RESEARCH_BACKEND = env.str("SYNAPSE_RESEARCH_BACKEND", default="none").lower()
+
+# --- sign-in of agents (OAuth) -----------------------------------------------------------------
+SYNAPSE_OAUTH_ENABLED = env.bool("SYNAPSE_OAUTH_ENABLED", default=True)
+SYNAPSE_OAUTH_CLIENT_HOSTS: list[str] = [
+    host.strip().lower() for host in env.list("SYNAPSE_OAUTH_CLIENT_HOSTS", default=["claude.ai", "claude.com"])
+]
 
 # --- vectors -----------------------------------------------------------------------------------
 EMBEDDINGS_ENABLED = env.bool("EMBEDDINGS_ENABLED", default=True)
@@ -156,7 +187,7 @@ _https = _public.scheme == "https"
 # --- Django ------------------------------------------------------------------------------------
 INSTALLED_APPS = [
     "unfold",
-    "django.contrib.admin",
+    "django.contrib.admin.apps.SimpleAdminConfig",  # synapse.urls loads our pages: a process without them need not
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -165,6 +196,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
+    "oauth2_provider",
     "vault.apps.VaultConfig",
     "wiki.apps.WikiConfig",
     "reviews.apps.ReviewsConfig",
@@ -291,6 +323,46 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
 }
+_DAY = 86_400
+OAUTH2_PROVIDER: dict[str, Any] = {
+    # Tokens name who issued them by this; without a public address it is the Host of each request.
+    "OIDC_ISS_ENDPOINT": f"{_public.scheme}://{_public.netloc}" if _public.hostname else "",
+    "OAUTH2_SERVER_CLASS": "oauthlib.oauth2.WebApplicationServer",  # codes and refresh tokens, and no other grant
+    "OAUTH2_VALIDATOR_CLASS": "mcpapi.oauth.validator.Validator",
+    "SCOPES_BACKEND_CLASS": "mcpapi.oauth.scopes.OfferedScopes",
+    "ACCESS_TOKEN_GENERATOR": "mcpapi.oauth.tokens.new_access_token",
+    "REFRESH_TOKEN_GENERATOR": "mcpapi.oauth.tokens.new_refresh_token",
+    "AUTHORIZATION_CODE_EXPIRE_SECONDS": 60,
+    "ACCESS_TOKEN_EXPIRE_SECONDS": 3_600,
+    "REFRESH_TOKEN_EXPIRE_SECONDS": 60 * _DAY,  # after that long without use
+    "REFRESH_TOKEN_REUSE_PROTECTION": True,
+    "COMPLIANT_BCP_RFC9700_IMPLICIT_GRANT": True,
+    "COMPLIANT_BCP_RFC9700_PASSWORD_GRANT": True,
+    "COMPLIANT_BCP_RFC9700_PKCE_METHOD": True,
+    "COMPLIANT_BCP_RFC9700_ACCESS_TOKEN_TRANSPORT": True,
+    "COMPLIANT_BCP_RFC9700_AUTHZ_RESPONSE_ISS": True,
+    "COMPLIANT_BCP_RFC9700_TOKEN_STORAGE": True,
+    "COMPLIANT_BCP_RFC9700_REFRESH_TOKEN": True,
+    "COMPLIANT_BCP_RFC9700_REDIRECT_URI_MATCHING": True,
+    "COMPLIANT_BCP_RFC9700_PKCE_REQUIRED": True,
+    "ALLOW_LOCALHOST_LOOPBACK": True,  # native clients listen on a port of their own, under this name too
+    "DCR_ENABLED": True,
+    "CIMD_ENABLED": True,
+    "CIMD_METADATA_FETCHER": "mcpapi.oauth.clients.DocumentFetcher",
+    "CIMD_REGISTRATION_PERMISSION_CLASSES": ["oauth2_provider.cimd.HostAllowlistCIMDPermission"],
+    "CIMD_ALLOWED_HOSTS": SYNAPSE_OAUTH_CLIENT_HOSTS,
+    "OAUTH2_RESPONSE_TYPES_SUPPORTED": ["code"],
+    "OAUTH2_GRANT_TYPES_SUPPORTED": ["authorization_code", "refresh_token"],
+    "OAUTH2_TOKEN_ENDPOINT_AUTH_METHODS_SUPPORTED": ["none", "client_secret_basic", "client_secret_post"],
+    "OAUTH2_PROTECTED_RESOURCE_NAME": "Synapse",
+    "APPLICATION_ADMIN_CLASS": "mcpapi.oauth.admin.ClientAdmin",
+    "ACCESS_TOKEN_ADMIN_CLASS": "mcpapi.oauth.admin.AccessTokenAdmin",
+    "REFRESH_TOKEN_ADMIN_CLASS": "mcpapi.oauth.admin.RefreshTokenAdmin",
+    "GRANT_ADMIN_CLASS": "mcpapi.oauth.admin.CodeAdmin",
+    "ID_TOKEN_ADMIN_CLASS": "mcpapi.oauth.admin.UnusedAdmin",
+}
+# Redirects over http lead to this person's own machine only (mcpapi.oauth.redirects), which the check can't know.
+SILENCED_SYSTEM_CHECKS = ["oauth2_provider.W008"]
 UNFOLD: dict[str, Any] = {
     "SITE_TITLE": "Synapse",
     "SITE_HEADER": "Synapse",
@@ -319,6 +391,9 @@ LOGGING: dict[str, Any] = {
         # What these say at DEBUG quotes pages: each chunk of an answer, each statement with its values.
         "sse_starlette": {"level": "INFO"},
         "django.db.backends": {"level": "INFO"},
+        # ... a code, and what a client sent with it.
+        "oauth2_provider": {"level": "WARNING"},
+        "oauthlib": {"level": "WARNING"},
         "django.security.DisallowedHost": {"filters": ["as_warning"]},
     },
 }

@@ -20,7 +20,7 @@ from wiki.throttling import Kind
 #: Whoever watches over the server must hear from it, and the login page needs its looks.
 _EXEMPT: Final = re.compile(r"/health/|/static/")
 #: Where a password can be tried: a session that comes along proves nothing there.
-_LOGIN: Final = re.compile(r"/admin/login\b")
+_LOGIN: Final = re.compile(r"/(?:admin/)?login\b")
 
 
 def with_few_strangers(application: Application) -> Application:

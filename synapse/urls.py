@@ -6,10 +6,13 @@ from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 from django.views.generic import RedirectView
 
+admin.autodiscover()
+
 urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
     path("", include("wiki.urls")),
     path("", include("reviews.urls")),
+    path("", include("mcpapi.oauth.urls")),
     *(path(short, RedirectView.as_view(url="/admin/", permanent=False)) for short in ("", "admin")),
 ]
 

@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from wiki.search import meaning
 from wiki.vectors.embedders import current_embedder, forget_embedder
+from wiki.vectors.patience import Patience
 
 
 class Hashed:
@@ -54,8 +56,9 @@ def load() -> Hashed:
 
 
 @pytest.fixture
-def hashed(settings: Any) -> Iterator[Hashed]:
+def hashed(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hashed]:
     """The embedder of this process for the length of a test."""
+    monkeypatch.setattr(meaning, "patience", Patience())
     settings.EMBEDDINGS_ENABLED = True
     settings.EMBEDDER = "tests.embedding.load"
     forget_embedder()

@@ -17,6 +17,7 @@ from django.db import connection
 
 from vault.current import current_vault
 from vault.errors import ErrorCode, SynapseError
+from wiki import deadlines
 
 #: How often a lock of another machine is looked at while one waits for it, in seconds.
 _PAUSE: Final = 0.05
@@ -38,7 +39,8 @@ def try_exclusive(name: str, *, timeout: float = 0.0) -> Iterator[bool]:
             yield granted
         finally:
             if granted and connection.connection is not None and not connection.connection.closed:
-                _ask("SELECT pg_advisory_unlock(%s)", name)
+                with deadlines.lifted():
+                    _ask("SELECT pg_advisory_unlock(%s)", name)
 
 
 @contextmanager

@@ -39,6 +39,7 @@ HANDLERS: Final[dict[str, str]] = {
     "layout": "wiki.graph.layout.run_job",
     "rescan": "wiki.services.rescan.run_job",
 }
+_HOURLY: Final[set[str]] = set()
 MAX_ATTEMPTS: Final = 5
 #: How often a job may have ended the process that ran it before it is given up; restarts of the machine count too.
 MAX_DEATHS: Final = 10
@@ -51,13 +52,15 @@ LOCK: Final = "jobs"
 _news = threading.Event()
 
 
-def register(kind: str, handler: str) -> None:
+def register(kind: str, handler: str, *, hourly: bool = False) -> None:
     """Let jobs of ``kind`` be run by ``handler`` (a dotted path): how a room above this one adds its own, at start.
 
-    Raises ValueError when the kind has another handler already.
+    ``hourly`` has one asked for every hour. Raises ValueError when the kind has another handler already.
     """
     if HANDLERS.setdefault(kind, handler) != handler:
         raise ValueError(f"jobs of kind {kind!r} have another handler")
+    if hourly:
+        _HOURLY.add(kind)
 
 
 def enqueue(kind: str, key: str = "", *, payload: dict[str, Any] | None = None, delay: float = 0.0) -> None:
@@ -206,6 +209,12 @@ def ask_for_map() -> None:
     enqueue("layout")
 
 
+def ask_for_upkeep() -> None:
+    """Have done what is to be done once an hour."""
+    for kind in sorted(_HOURLY):
+        enqueue(kind)
+
+
 class JobThread(threading.Thread):
     """Drains the jobs until ``stop`` is set; idle while another process does it, and done where Celery does."""
 
@@ -225,6 +234,7 @@ class JobThread(threading.Thread):
                 self._step(forget_finished)
                 self._step(forget_expired)
                 self._step(ask_for_map)
+                self._step(ask_for_upkeep)
             _news.wait(POLL_SECONDS)
             _news.clear()
             self._step(self._round)

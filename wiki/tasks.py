@@ -75,9 +75,10 @@ def upsert_vectors() -> None:
 
 @shared_task(**SAFELY)
 def purge() -> None:
-    """Forget jobs and kept answers that are old enough."""
+    """Forget jobs and kept answers that are old enough, and have the rest of the hour's work done."""
     jobs.forget_finished()
     forget_expired()
+    jobs.ask_for_upkeep()
 
 
 @shared_task(**SAFELY)

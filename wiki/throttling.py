@@ -32,6 +32,8 @@ class Kind(StrEnum):
     WRITES = "writes"
     DECISIONS = "decisions"
     STRANGERS = "requests without a valid token or session"
+    LOGINS = "attempts to log in"
+    REGISTRATIONS = "registrations of clients"
 
 
 _SETTINGS: Final = {
@@ -39,6 +41,8 @@ _SETTINGS: Final = {
     Kind.WRITES: "SYNAPSE_WRITES_PER_MINUTE",
     Kind.DECISIONS: "SYNAPSE_DECISIONS_PER_MINUTE",
     Kind.STRANGERS: "SYNAPSE_STRANGERS_PER_MINUTE",
+    Kind.LOGINS: "SYNAPSE_LOGINS_PER_MINUTE",
+    Kind.REGISTRATIONS: "SYNAPSE_REGISTRATIONS_PER_MINUTE",
 }
 
 

@@ -25,6 +25,7 @@ from django.utils import timezone
 
 from vault.errors import ErrorCode, SynapseError
 from wiki.models import Scope, Token
+from wiki.prepared import Prepared
 
 PREFIX: Final = "syn_"
 _FORM = re.compile(r"syn_[A-Za-z0-9_-]{43}")
@@ -46,10 +47,15 @@ def scope_of_person(user: User | AnonymousUser) -> Scope:
 
 def scope_in_force(token: Token) -> str:
     """The token's scope, but never more than the person who made it still has."""
-    if token.user is None:
-        return token.scope
-    theirs = scope_of_person(token.user)
-    return theirs if _RANK.get(token.scope, -1) > _RANK[theirs] else token.scope
+    return token.scope if token.user is None else no_more_than_theirs(token.scope, token.user)
+
+
+def no_more_than_theirs(scope: str, user: User) -> str:
+    """The scope, or the person's own where that is narrower. Whoever only reads costs no look at permissions."""
+    if _RANK.get(scope, -1) <= _RANK[Scope.READ]:
+        return scope
+    theirs = scope_of_person(user)
+    return theirs if _RANK[scope] > _RANK[theirs] else scope
 
 
 def digest_of(raw: str) -> str:
@@ -93,11 +99,13 @@ def find_token(raw: str) -> Token | None:
     if not _FORM.fullmatch(raw):
         return None
     digest = digest_of(raw)
-    token = _usable().select_related("user").filter(digest=digest).first()
     # The index has found it by its digest; this comparison takes the same time wherever two digests differ.
-    if token is None or not hmac.compare_digest(token.digest, digest):
-        return None
-    return token
+    found = [token for token in _UNREVOKED.rows(digest=digest) if hmac.compare_digest(token.digest, digest)]
+    return found[0] if found and not _has_expired(found[0]) else None
+
+
+def _has_expired(token: Token) -> bool:
+    return token.expires_at is not None and token.expires_at <= timezone.now()
 
 
 def revoke_token(*, name: str) -> int:
@@ -120,9 +128,16 @@ def any_usable() -> bool:
 
 
 def _usable() -> QuerySet[Token]:
-    now = timezone.now()
-    active = Q(user__isnull=True) | Q(user__is_active=True)
-    return Token.objects.filter(Q(expires_at__isnull=True) | Q(expires_at__gt=now), active, revoked_at__isnull=True)
+    return _unrevoked().filter(Q(expires_at__isnull=True) | Q(expires_at__gt=timezone.now()))
+
+
+def _unrevoked() -> QuerySet[Token]:
+    """Tokens of nobody or of active people, expired ones too."""
+    return Token.objects.filter(Q(user__isnull=True) | Q(user__is_active=True), revoked_at__isnull=True)
+
+
+# Every request that shows a token asks this; nothing of the answer is kept, so a revoked one is refused at once.
+_UNREVOKED: Final = Prepared[Token](lambda digest: _unrevoked().filter(digest=digest), digest="\x1f the digest")
 
 
 class LastUsed:

@@ -274,12 +274,21 @@ class FailedIdSerializer(ErrorSerializer):
     id = serializers.CharField()
 
 
+def _warnings() -> serializers.DictField:
+    return serializers.DictField(
+        child=serializers.ListField(child=serializers.CharField()),
+        required=False,
+        help_text="of the pages that were written, by the item's id; absent where there are none",
+    )
+
+
 class BulkDoneSerializer(serializers.Serializer[Any]):
     """What became of each id, each once and in the order given."""
 
     updated = serializers.ListField(child=serializers.CharField(), help_text="decided by this call")
     skipped_terminal = serializers.ListField(child=serializers.CharField(), help_text="decided before; they stay so")
     failed = FailedIdSerializer(many=True)
+    warnings = _warnings()
 
 
 class BulkResolvedSerializer(serializers.Serializer[Any]):
@@ -290,6 +299,7 @@ class BulkResolvedSerializer(serializers.Serializer[Any]):
     already = serializers.ListField(child=serializers.CharField(), help_text="decided before; they stay so")
     failed = FailedIdSerializer(many=True)
     count = serializers.IntegerField(help_text="how many this call decided")
+    warnings = _warnings()
 
 
 class SweptSerializer(serializers.Serializer[Any]):

@@ -60,6 +60,11 @@ def _bulk(request: Request) -> services.BulkOutcome:
     return services.bulk(**given, author=params.author(request))
 
 
+def _warnings(done: services.BulkOutcome) -> dict[str, dict[str, list[str]]]:
+    """What there is to know of pages that were written; nothing where there is nothing."""
+    return {"warnings": done.warnings} if done.warnings else {}
+
+
 class ReviewItemViewSet(RestViewSet):
     """The review queue."""
 
@@ -144,6 +149,7 @@ class ReviewItemViewSet(RestViewSet):
                 "updated": done.updated,
                 "skipped_terminal": done.already,
                 "failed": [*done.failed, *({"id": id, **unknown} for id in done.not_found)],
+                **_warnings(done),
             }
         )
 
@@ -163,6 +169,7 @@ class ReviewItemViewSet(RestViewSet):
                 "already": done.already,
                 "failed": done.failed,
                 "count": len(done.updated),
+                **_warnings(done),
             }
         )
 

@@ -1,13 +1,11 @@
 """When two texts are nearly the same, and the keys under which pages that may be meet.
 
 The measure is the Jaccard index of shingles: of all runs of five words that are in either text, the share that is in
-both. Words are casefolded runs of letters and digits; of scripts written without blanks (and of Hangul) each pair of
-characters counts as one.
+both. Words are those of :mod:`reviews.producers.words`.
 """
 
 from __future__ import annotations
 
-import re
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
@@ -17,9 +15,9 @@ from django.db import transaction
 
 from reviews.models import LikenessKey
 from reviews.producers.rows import read
+from reviews.producers.words import spaced_words, text_words
 from wiki.rows import chunks, insert, select
 from wiki.search import texts
-from wiki.search.text import SPACELESS
 
 #: Words of a shingle.
 SHINGLE: Final = 5
@@ -31,68 +29,11 @@ FEWEST_WORDS: Final = 40
 KEYS: Final = 4
 #: Characters at each end of a text from which its keys are taken.
 END_CHARS: Final = 800
-
-_WORD: Final = re.compile(r"[^\W_]+")
-_ASCII: Final = bytes(range(128))
-# Makes letters small and a blank of what is neither letter nor digit; bytes are translated faster than characters.
-_BYTES: Final = bytes(
-    byte if byte > 127 else ord(chr(byte).lower()) if chr(byte).isalnum() else 32 for byte in range(256)
-)
-#: Different characters beyond ASCII up to which each is looked at by itself.
-_FEW_OTHERS: Final = 64
 #: Pages whose shingles are in memory at once, 100 KB or so each.
 _COMPARED_AT_ONCE: Final = 200
 _ROWS_AT_ONCE: Final = 4_000
 
 Shingles = frozenset[tuple[str, ...]]
-
-
-def text_words(text: str) -> list[str]:
-    """The words of a text, in order."""
-    found, spaceless = _taken_apart(text)
-    return [part for word in found for part in ((word,) if word.isascii() else _parts(word))] if spaceless else found
-
-
-def word_set(text: str) -> set[str]:
-    """The words of a text, each once."""
-    found, spaceless = _taken_apart(text)
-    distinct = set(found)
-    if spaceless:
-        mixed = [word for word in distinct if not word.isascii()]
-        distinct.difference_update(mixed)
-        distinct.update(part for word in mixed for part in _parts(word))
-    return distinct
-
-
-def _taken_apart(text: str) -> tuple[list[str], bool]:
-    """What stands between blanks and punctuation, casefolded, and whether runs without blanks may be in it."""
-    data = text.encode("utf-8", "surrogatepass")
-    if text.isascii():
-        return data.translate(_BYTES).decode("ascii").split(), False
-    others = set(data.translate(None, _ASCII).decode("utf-8", "surrogatepass"))
-    if len(others) > _FEW_OTHERS:
-        folded = text.casefold()
-        return _WORD.findall(folded), SPACELESS.search(folded) is not None
-    # The same words, in a fifth of the time: most texts have some quotes and dashes and a few letters beyond ASCII.
-    plain = data.translate(_BYTES).decode("utf-8", "surrogatepass")
-    for other in others:
-        plain = plain.replace(other, "".join(part if part.isalnum() else " " for part in other.casefold()))
-    return plain.split(), SPACELESS.search("".join(others)) is not None
-
-
-def _parts(word: str) -> Iterator[str]:
-    at = 0
-    for run in SPACELESS.finditer(word):
-        start, end = run.span()
-        if start > at:
-            yield word[at:start]
-        if end - start == 1:
-            yield run[0]
-        for first in range(start, end - 1):
-            yield word[first : first + 2]
-        at = end
-    if at < len(word):
-        yield word[at:]
 
 
 def shingles(words: Sequence[str]) -> Shingles:
@@ -142,26 +83,24 @@ class TextKeys:
 
     def of(self, text: str) -> list[str]:
         """The keys of a text; none for a short one."""
-        words = text_words(text)
+        words = spaced_words(text).split()
         if len(words) < FEWEST_WORDS:
             return []
-        first = dict(zip(reversed(words), range(len(words) - 1, -1, -1), strict=True))
-        starts = dict(zip(map(self._ranks.__getitem__, first), first.values(), strict=True))
-        return list(
-            dict.fromkeys(_digest(words[starts[rank] : starts[rank] + SHINGLE]) for rank in sorted(starts)[:KEYS])
-        )
+        ranks = list(map(self._ranks.__getitem__, words))
+        starts = [ranks.index(rank) for rank in sorted(set(ranks))[:KEYS]]
+        return list(dict.fromkeys(_digest(words[start : start + SHINGLE]) for start in starts))
 
 
-class _Ranks(dict[str, int]):
+class _Ranks(dict[bytes, int]):
     """Word to its checksum, filled as words are met."""
 
-    def __missing__(self, word: str) -> int:
-        rank = self[word] = zlib.crc32(word.encode("utf-8", "surrogatepass"))
+    def __missing__(self, word: bytes) -> int:
+        rank = self[word] = zlib.crc32(word)
         return rank
 
 
-def _digest(words: Iterable[str]) -> str:
-    return blake2b(" ".join(words).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+def _digest(words: Iterable[bytes]) -> str:
+    return blake2b(b" ".join(words), digest_size=8).hexdigest()
 
 
 # --- rows ------------------------------------------------------------------------------------------

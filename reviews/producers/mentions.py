@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
 from reviews.models import ItemType
 from reviews.producers import roles
-from reviews.producers.likeness import keyed, renew, text_words, word_set
+from reviews.producers.likeness import keyed, renew
 from reviews.producers.names import Name, Running, capitals_tell, mentions, name_of
 from reviews.producers.rows import Listed, listed, page_targets, pages_asked_about, read, rewritten, shown
 from reviews.producers.titles import title_key
+from reviews.producers.words import spaced_words, text_words
 from reviews.services.findings import Finding
 from vault.links import text_key
 from vault.markdown import prose
@@ -27,8 +28,8 @@ _NAME: Final = "name"
 #: Pages counted for one name: with so many a person sees what is the matter.
 PLACES_AT_MOST: Final = 50
 _TEXTS_AT_ONCE: Final = 100
-#: Texts that tell which words are rare.
-_SAMPLE: Final = 200
+#: Names whose words are kept from one look to the next.
+_NAMES_KEPT: Final = 32_768
 #: Languages that write all nouns with a capital.
 _CAPITAL_NOUNS: Final = frozenset({"de", "lb"})
 _ALIASES: Final = "SELECT page_id, name FROM {alias} WHERE name <> ''"
@@ -113,22 +114,43 @@ class _Text:
 
     def names(self, named: _Named) -> bool:
         """Whether a name stands here, and neither its page nor the name itself is linked."""
-        if named.page == self.place.pk or named.page in self.targets:
+        if self.leads_to(named.page):
             return False
         if named.name.by_capital and not self.capitals_tell:
             return False
         stands = next(mentions(named.name, self.running), None) is not None
         return stands and text_key(named.name.text) not in self.linked_texts
 
+    def leads_to(self, page: int) -> bool:
+        """Whether it is the text of this page, or links to it."""
+        return page == self.place.pk or page in self.targets
+
     @cached_property
     def sequence(self) -> list[str]:
         """Its words, in order."""
-        return text_words(self.text)
+        return self.row.decode("utf-8", "surrogatepass").split()
+
+    @cached_property
+    def row(self) -> bytes:
+        """Its words as they are spotted."""
+        return spaced_words(self.text)
 
     @cached_property
     def words(self) -> set[str]:
         """Its words."""
-        return word_set(self.text)
+        return set(self.sequence)
+
+    def holds(self, named: _Named) -> bool:
+        """Whether the words of a name are here, those of its key in a row."""
+        row = b" %b " % self.row
+        if not all(b" %b " % word.encode("utf-8", "surrogatepass") in row for word in named.words):
+            return False
+        return f" {named.key} " in self.in_a_row
+
+    @cached_property
+    def in_a_row(self) -> str:
+        """Its words, a blank around each."""
+        return f" {' '.join(self.sequence)} "
 
     @cached_property
     def grams(self) -> set[str]:
@@ -165,17 +187,22 @@ def _names(pages: Collection[int] | None) -> Iterator[_Named]:
             called[pk].append(alias)
     for pk, names in called.items():
         for number, text in enumerate(dict.fromkeys(names)):
-            name = name_of(text, proper=meant[pk].type == PageType.ENTITY)
-            if name is not None and (named := _named(pk, number, name)) is not None:
-                yield named
+            told = _told(text, meant[pk].type == PageType.ENTITY)
+            if told is not None:
+                yield _Named(pk, number, *told)
 
 
-def _named(page: int, number: int, name: Name) -> _Named | None:
+@lru_cache(maxsize=_NAMES_KEPT)
+def _told(text: str, proper: bool) -> tuple[Name, frozenset[str], str] | None:
+    """A title or alias as a name, its words and its key; None for one that can't be told from other words."""
+    name = name_of(text, proper=proper)
+    if name is None:
+        return None
     # A single character of a script without blanks may be the end of a longer run in a text.
     words = ["" if len(word) == 1 and SPACELESS.match(word) else word for word in text_words(name.text)]
     pairs = [f"{one} {other}" for one, other in pairwise(words) if one and other]
     key = max(pairs or words, key=len, default="")
-    return _Named(page, number, name, frozenset(filter(None, words)), key) if key else None
+    return (name, frozenset(filter(None, words)), key) if key else None
 
 
 def _names_by_key(grams: Iterable[str]) -> Iterator[_Named]:
@@ -188,28 +215,19 @@ def _names_by_key(grams: Iterable[str]) -> Iterator[_Named]:
 
 
 def _everywhere() -> Iterator[tuple[_Text, list[_Named]]]:
-    """Each text with the names that it may hold: one pass over all texts, by path.
-
-    A name is looked for by that of its words which the fewest texts of a sample have.
-    """
-    places = _places(None)
-    sample = _texts(places[:: max(1, len(places) // _SAMPLE)])
-    common = Counter(word for text in sample for word in text.words)
-    by_word: dict[str, list[_Named]] = defaultdict(list)
+    """Each text with the names that it holds and does not link to: one pass over all texts, by path."""
+    by_key: dict[str, list[_Named]] = defaultdict(list)
     for named in _names(None):
-        by_word[min(named.words, key=lambda word: (common[word], -len(word), word))].append(named)
-    telling = set(by_word)
-    for text in _texts(places):
-        held = [
-            named
-            for word in telling & text.words
-            for named in by_word[word]
-            if named.words <= text.words and named.page != text.place.pk and named.page not in text.targets
-        ]
-        if held:
-            in_a_row = f" {' '.join(text.sequence)} "
-            held = [named for named in held if f" {named.key} " in in_a_row]
-            yield text, sorted(held, key=lambda named: (named.page, named.number))
+        by_key[named.key].append(named)
+    from reviews.producers.spotting import AT_ONCE, Spotter  # loads numpy, which a process may never need
+
+    spotter = Spotter(by_key)
+    for some in chunks(_texts(_places(None)), AT_ONCE):
+        for text, keys in zip(some, spotter.spot([text.row for text in some]), strict=True):
+            spotted = [named for key in keys for named in by_key[key] if not text.leads_to(named.page)]
+            held = [named for named in spotted if text.holds(named)]
+            if held:
+                yield text, sorted(held, key=lambda named: (named.page, named.number))
 
 
 def _where_it_may_stand(

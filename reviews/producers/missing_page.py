@@ -20,17 +20,22 @@ from vault.paths import classify
 from vault.root import Vault, WalkEntry
 from vault.slugs import slugify
 from wiki.changes import Changed
-from wiki.models import Link, LinkKind, LinkState, Page
+from wiki.models import LinkKind, Page
 from wiki.rows import all_rows, chunks, select
 
-# A Markdown link is a path: a page made for it would have another one.
-_KINDS: Final = (LinkKind.WIKILINK, LinkKind.EMBED, LinkKind.PROPERTY)
-# The empty text keeps SQLite from walking all broken links instead of those of a few pages.
-_ASKING: Final = (
-    "SELECT page.path, link.kind, link.text, link.alias FROM {link} link JOIN {page} page ON page.id = link.source_id "
-    "AND page.deleted_at IS NULL AND NOT page.reserved "
-    "WHERE link.source_id IN {items} AND link.state || '' = 'broken' AND link.kind <> 'markdown'"
+# Of listed pages. A Markdown link is a path: a page made for it would have another one.
+_FROM: Final = (
+    "FROM {link} link JOIN {page} page ON page.id = link.source_id AND page.deleted_at IS NULL AND NOT page.reserved "
+    "WHERE link.kind <> 'markdown' AND "
 )
+# The empty text keeps SQLite from walking all broken links instead of those of a few pages, or a few of them.
+_ASKING: Final = (
+    f"SELECT page.path, link.kind, link.text, link.alias {_FROM}"
+    "link.source_id IN {items} AND link.state || '' = 'broken'"
+)
+_BROKEN: Final = f"SELECT link.source_id, page.uid, page.path, link.kind, link.text, link.alias, link.name_key {_FROM}"
+_ALL: Final = "link.state = 'broken'"
+_SOME: Final = "link.id IN {items} AND link.state || '' = 'broken'"
 
 
 class _Broken(NamedTuple):
@@ -87,7 +92,7 @@ class MissingPage:
     def find(self, targets: Collection[str] | None) -> Iterator[Finding]:
         """A finding a name; the pages that ask for it are those of its broken links."""
         missing: dict[str, _Missing] = {}
-        for link in _broken() if targets is None else _broken_named(targets):
+        for link in _broken(None) if targets is None else _broken_named(targets):
             asked = _asked(link.path, link.kind, link.text, link.alias)
             if asked is not None and (targets is None or asked.question in targets):
                 missing.setdefault(asked.question, _Missing()).add(link, asked)
@@ -127,14 +132,10 @@ def _asked(path: str, kind: str, text: str, alias: str | None) -> Asked | None:
     return None if is_template(path) else asked_for(text, alias, path, embed=kind == LinkKind.EMBED)
 
 
-def _broken(**conditions: object) -> Iterator[_Broken]:
-    """Broken links of listed pages that ask for something by name."""
-    links = Link.objects.filter(
-        state=LinkState.BROKEN, kind__in=_KINDS, source__deleted_at__isnull=True, source__reserved=False, **conditions
-    )
-    fields = ("source_id", "source__uid", "source__path", *_Broken._fields[3:])
-    for row in links.order_by().values_list(*fields).iterator():
-        yield _Broken(*row)
+def _broken(links: Collection[int] | None) -> Iterator[_Broken]:
+    """Those of the links that are broken and ask for something by name; None: among all."""
+    for page, uid, *rest in all_rows(_BROKEN + _ALL) if links is None else select(_BROKEN + _SOME, links):
+        yield _Broken(page, uid if isinstance(uid, UUID) else UUID(uid), *rest)
 
 
 def _broken_named(targets: Collection[str]) -> Iterator[_Broken]:
@@ -142,8 +143,7 @@ def _broken_named(targets: Collection[str]) -> Iterator[_Broken]:
     wanted = {target.rpartition("/")[2] for target in targets}
     slugs = {slugify(name) for name in wanted}
     names = all_rows("SELECT id, name_key FROM {link} WHERE state = 'broken'")
-    for chunk in chunks(number for number, name in names if name in slugs or folded(name) in wanted):
-        yield from _broken(pk__in=chunk)
+    return _broken([number for number, name in names if name in slugs or folded(name) in wanted])
 
 
 def _answered_elsewhere(missing: dict[str, _Missing]) -> list[str]:

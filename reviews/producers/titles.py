@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Final
 
@@ -21,8 +22,11 @@ _DROPPED: Final = re.compile("['’‘ʼ`´＇]")
 _DOTS: Final = re.compile(r"(?<=\w)\.(?=[^\W\d])|(?<=[^\W\d])\.")  # Node.js, S.p.A., but not 3.1
 _ASCII_PUNCTUATION: Final = re.compile(r"[^\w\s$+<=>^|~]|_")
 _LONGEST_KEY: Final = 64
+#: Titles that several rules ask about in one look.
+_TITLES_KEPT: Final = 32_768
 
 
+@lru_cache(maxsize=_TITLES_KEPT)
 def canonical_title(title: str) -> str:
     """What titles share that a person takes for the same; "" for one without letters, digits or symbols.
 

@@ -27,6 +27,7 @@ from reviews.services.reading import get_item, iso
 from reviews.services.rules import check_may_decide, check_note, check_writes_allowed
 from vault.errors import ErrorCode, SynapseError
 from vault.history import Author
+from wiki import deadlines
 from wiki.rows import chunks
 from wiki.services.logbook import append_log
 
@@ -169,6 +170,7 @@ def _settled(item: ReviewItem, wanted: Action) -> Resolved:
 
 def _transition(item: ReviewItem, wanted: Action, note: str, author: Author) -> list[str] | None:
     """Decide in one transaction, an effect on rows included; None when somebody else has the item."""
+    deadlines.lift()
     try:
         with transaction.atomic():
             now = timezone.now()
@@ -228,7 +230,8 @@ def _given_back_on_failure(item: ReviewItem, claim: UUID, author: Author) -> Ite
     try:
         yield
     except BaseException as error:
-        reason = error.message if isinstance(error, SynapseError) else "It could not be carried out; the log says why."
+        told = deadlines.as_reported(error)
+        reason = told.message if isinstance(told, SynapseError) else "It could not be carried out; the log says why."
         _note_failure(item, reason, author, claim=claim)
         raise
 
@@ -236,7 +239,7 @@ def _given_back_on_failure(item: ReviewItem, claim: UUID, author: Author) -> Ite
 def _note_failure(item: ReviewItem, reason: str, author: Author, *, claim: UUID | None = None) -> None:
     """Free a claimed item again, and keep why it could not be carried out."""
     try:
-        with transaction.atomic():
+        with deadlines.lifted(), transaction.atomic():
             now = timezone.now()
             held = ReviewItem.objects.filter(pk=item.pk, status=Status.PENDING, claim=claim)
             if (held if claim else free_items([item.pk], now)).update(claim=None, claimed_at=None, failure=reason):

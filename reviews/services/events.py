@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, Final
 from uuid import UUID
 
 from reviews.actions import Action
 from reviews.models import ReviewEvent, ReviewItem, Status
 from vault.history import Author
 from wiki.models import Audit
-from wiki.rows import insert
+from wiki.rows import chunks, insert
+
+#: Of refreshes by one hand within this time the first is told of: what rests on many pages changes with each write.
+REFRESHES_TOLD_EVERY: Final = timedelta(days=1)
 
 _COLUMNS = ("item", "at", "what", "who", "door", "from_status", "to_status", "note")
 
@@ -39,6 +42,17 @@ def append(
     """Append one event to each item, in the transaction of the change itself."""
     rows = [(item, at, what, who(author), door(author), from_status, to_status, note) for item in items]
     insert(ReviewEvent, _COLUMNS, rows)
+
+
+def refreshed(items: Sequence[UUID], *, author: Author, at: datetime) -> None:
+    """Append an event to those of the items that the author has not refreshed within the last day."""
+    told: set[UUID] = set()
+    # An event of a later time was written by a clock that has been set back since, and says nothing.
+    within = (at - REFRESHES_TOLD_EVERY, at)
+    known = ReviewEvent.objects.filter(what="refreshed", who=who(author), door=door(author), at__range=within)
+    for chunk in chunks(items):
+        told.update(known.filter(item__in=chunk).order_by().values_list("item_id", flat=True))
+    append([item for item in items if item not in told], what="refreshed", author=author, at=at)
 
 
 def decided(items: Sequence[ReviewItem], action: Action, *, author: Author, at: datetime, note: str) -> None:

@@ -41,7 +41,7 @@ class Imported:
 
     ``items`` and ``runs`` that came in; ``known``: were there already; ``standing``: pending ones whose question is
     pending here under another id; ``settled``: questions that a scan had asked again here and that the import knew to
-    be decided. ``problems``: {line, error}, the first hundred of ``refused``.
+    be decided. ``problems``: {line, error, error_code}, the first hundred of ``refused``.
     """
 
     items: int = 0
@@ -110,7 +110,7 @@ def import_lines(
         except SynapseError as error:
             done.refused += 1
             if len(done.problems) < MAX_PROBLEMS:
-                done.problems.append({"line": number, "error": error.message})
+                done.problems.append({"line": number, **error.envelope()})
             continue
         batch.append(read)
         size += len(line or b"")

@@ -4,128 +4,36 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import signal
-import socket
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import httpx2 as httpx
 import pytest
-from mcp import Client, ClientSession, StdioServerParameters, stdio_client
+from mcp import Client, ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
 from mcpapi.profiles import PROPOSING_TOOLS, READ_TOOLS, WRITE_TOOLS
+from tests.mcpapi.processes import HELLO, ROOT, World, lines, make_world, over_http, over_stdio, start_stdio, web_server
 from vault import frontmatter
 
-ROOT = Path(__file__).resolve().parents[2]
-MANAGE = [sys.executable, str(ROOT / "manage.py")]
-TURING = """---
-type: entity
-title: Alan Turing
-sources: [raw/sources/lives.txt]
-lang: en
----
-Alan Turing described the universal machine. See [[Ghost]].
-"""
 STATIC = "a-static-token-of-sufficient-length"
-
-
-@dataclass
-class World:
-    """A vault on disk with its index, and the environment of the processes that serve it."""
-
-    vault: Path
-    environment: dict[str, str]
-
-    def manage(self, *arguments: str) -> str:
-        done = subprocess.run(
-            [*MANAGE, *arguments], env=self.environment, capture_output=True, text=True, timeout=60, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> World:
-    home = tmp_path_factory.mktemp("world")
-    vault = home / "vault"
-    (vault / "raw" / "sources").mkdir(parents=True)
-    (vault / "raw" / "sources" / "lives.txt").write_text("Alan Turing was born in 1912.\n")
-    (vault / "wiki" / "entities").mkdir(parents=True)
-    (vault / "wiki" / "entities" / "alan-turing.md").write_text(TURING)
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("SYNAPSE_", "MCP_"))}
-    kept.pop("DATABASE_URL", None)
-    made = World(
-        vault,
-        {
-            **kept,
-            "SYNAPSE_VAULT": str(vault),
-            "SYNAPSE_DATA": str(home / "data"),
-            "SYNAPSE_SECRET_KEY": "only-for-tests-only-for-tests-only-for-tests",
-            "SYNAPSE_LOG_LEVEL": "WARNING",
-        },
-    )
-    made.manage("rescan")
-    return made
-
-
-@asynccontextmanager
-async def over_stdio(world: World) -> AsyncIterator[ClientSession]:
-    server = StdioServerParameters(command=MANAGE[0], args=[MANAGE[1], "mcp"], env=world.environment)
-    async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
-        yield session
-
-
-@asynccontextmanager
-async def over_http(url: str, token: str) -> AsyncIterator[ClientSession]:
-    async with AsyncExitStack() as stack:
-        client = await stack.enter_async_context(httpx.AsyncClient(headers={"Authorization": f"Bearer {token}"}))
-        read, write = await stack.enter_async_context(streamable_http_client(url, http_client=client))
-        yield await stack.enter_async_context(ClientSession(read, write))
+    return make_world(tmp_path_factory.mktemp("world"))
 
 
 @pytest.fixture
 def http_server(world: World) -> Iterator[Callable[..., str]]:
     """Start a server with the settings given; returns its address once it answers."""
-    processes: list[subprocess.Popen[bytes]] = []
-
-    def start(**settings: str) -> str:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        environment = {**world.environment, "SYNAPSE_PORT": str(port), **settings}
-        command = [
-            sys.executable,
-            "-m",
-            "uvicorn",
-            "synapse.asgi:application",
-            "--port",
-            str(port),
-            "--log-level",
-            "error",
-        ]
-        processes.append(subprocess.Popen(command, env=environment, cwd=ROOT))
-        base = f"http://127.0.0.1:{port}"
-        until = time.monotonic() + 20
-        while time.monotonic() < until and processes[-1].poll() is None:
-            try:
-                if httpx.get(f"{base}/mcp/info").status_code == 200:
-                    return base
-            except httpx.TransportError:
-                time.sleep(0.05)
-        raise AssertionError("the server did not start")
-
-    yield start
-    for process in processes:
-        process.terminate()
-        assert process.wait(timeout=10) in (0, -signal.SIGTERM)
+    with ExitStack() as servers:
+        yield lambda **settings: servers.enter_context(web_server(world, **settings))
 
 
 async def ask(session: ClientSession | Client, tool: str, **arguments: Any) -> dict[str, Any]:
@@ -291,23 +199,6 @@ def test_where_writes_are_staged_an_agent_proposes_and_a_person_decides(world, h
     run(over_http(url, STATIC), look)  # the static token may propose there, and not more
     world.manage("rescan")
     assert turing.read_bytes() == after
-
-
-def start_stdio(world: World) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [*MANAGE, "mcp"], env=world.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-
-
-def lines(*messages: dict[str, Any]) -> bytes:
-    return b"".join(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n" for message in messages)
-
-
-HELLO = {
-    "id": 1,
-    "method": "initialize",
-    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
-}
 
 
 def test_requests_piped_in_are_answered_before_the_process_ends(world):

@@ -224,7 +224,7 @@ def test_headers_that_disagree_with_the_message_are_refused_in_every_revision(bo
     answer = response.json()
     assert (answer["id"], answer["error"]["code"]) == (1, code)
     if code == -32022:
-        assert {"2026-07-28", "2025-06-18"} <= set(answer["error"]["data"]["supported"])
+        assert answer["error"]["data"]["supported"] == ["2026-07-28", "2025-11-25", "2025-06-18"]
         assert len(response.text) < 1_000
 
 
@@ -243,6 +243,13 @@ def test_headers_that_say_what_the_message_says_are_taken(body, headers):
     response = request(content=json.dumps(body).encode(), **headers)
     assert response.status_code == 200
     assert "result" in message(response)
+
+
+def test_a_client_that_asks_first_hears_of_every_revision():
+    body = json.dumps({**NEW_LIST, "method": "server/discover"}).encode()
+    answer = message(request(content=body, mcp_protocol_version="2026-07-28", mcp_method="server/discover"))["result"]
+    assert answer["supportedVersions"] == request("GET", "/mcp/info").json()["revisions"]
+    assert answer["capabilities"]["tools"] and answer["instructions"]
 
 
 @pytest.mark.parametrize("accept", ["text/html", "application/json", "text/event-stream", ""])
@@ -353,7 +360,7 @@ def test_info_takes_get_only_and_from_our_hosts_only():
 
 
 def test_what_fails_inside_is_an_envelope_without_its_text():
-    def fail(raw: str | None) -> Caller:
+    def fail(raw: str | None, own: str | None) -> Caller:
         raise ValueError("/etc/secret said no")
 
     body = refused(request(served=McpApp(let_in=fail)), 500, "internal_error")

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from mcpapi import prompts, registry
+from mcpapi.aliases import BY_OLD_NAME, REMOVED
+from mcpapi.callers import LOCAL
+from mcpapi.profiles import EXPECTED, listed
 from mcpapi.registry import BY_NAME, STAGED_WRITE_PAGE, TOOLS, VISIBLE_TOOL_CAP, require_bounded
-from mcpapi.server import shown
+from mcpapi.server import INSTRUCTIONS, shown
 from reviews.models import ItemType
 from reviews.services import proposals
+
+# What is kept for five more tools; and old names that are also a word of the language.
+TOKENS_TO_COME = 1_900
+WORDS = {"search"}
 
 TYPES = ["entity", "concept", "source", "synthesis", "comparison"]
 ITEM_TYPES = ["missing-page", "suggestion", "contradiction", "duplicate", "confirm"]
@@ -217,6 +227,28 @@ def test_a_staged_write_takes_what_a_write_takes_and_answers_the_item():
     assert (hints["readOnlyHint"], hints["destructiveHint"]) == (False, False)
 
 
+def test_the_founding_contract_holds_field_by_field(shared):
+    """Nothing of it is changed; what stands beside it is an addition. Its arrays are the field ``result``."""
+    (file,) = (shared / "seeds").glob("000_*.txt")
+    founding = json.loads(file.read_text(encoding="utf-8"))["tools"]
+    assert {tool["name"] for tool in founding} == {"search_wiki", "write_page", "get_page", "list_pages"}
+    for tool in founding:
+        name, asked, promised = tool["name"], bare(tool["inputSchema"]), bare(tool["outputSchema"])
+        own = takes(name)
+        assert own["type"] == asked["type"] and own["required"] == asked["required"], name
+        assert subset(own["properties"], list(asked["properties"])) == asked["properties"], name
+        gives = success(name)
+        if promised.get("type") == "array":
+            promised, gives = promised["items"], gives["properties"]["result"]["items"]
+        else:
+            promised = promised["oneOf"][0]
+        assert gives["required"] == promised["required"], name
+        for field, rule in promised["properties"].items():
+            # An enum where there was none says more of a result, and changes nothing.
+            assert {key: gives["properties"][field].get(key) for key in rule} == rule, (name, field)
+        assert promised["type"] == gives["type"]
+
+
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_schemas_are_valid_and_every_parameter_is_described(tool):
     Draft202012Validator.check_schema(tool.input_schema)
@@ -237,12 +269,30 @@ def test_annotations_say_what_the_tool_may_do(tool):
     assert hints["openWorldHint"] is False
 
 
-@pytest.mark.parametrize("write_page", [BY_NAME["write_page"], STAGED_WRITE_PAGE], ids=["written", "staged"])
-def test_the_whole_list_stays_small_enough_to_be_read_by_a_model(write_page):
-    tools = [write_page if tool.name == write_page.name else tool for tool in TOOLS]
-    listed = [shown(tool).model_dump(by_alias=True, mode="json", exclude_none=True) for tool in tools]
-    tokens = len(json.dumps(listed, ensure_ascii=False, separators=(",", ":"))) / 4
-    assert tokens / len(TOOLS) <= 6_000 / VISIBLE_TOOL_CAP
+@pytest.mark.parametrize(("profile", "mode"), [*EXPECTED], ids=str)
+def test_the_whole_list_stays_small_enough_to_be_read_by_a_model(profile, mode):
+    tools = listed(profile, mode, LOCAL)
+    shown_tools = [shown(tool).model_dump(by_alias=True, mode="json", exclude_none=True) for tool in tools]
+    tokens = len(json.dumps(shown_tools, ensure_ascii=False, separators=(",", ":"))) / 4
+    assert tokens + TOKENS_TO_COME <= 6_000, f"tools/list is {tokens:.0f} tokens for {len(tools)} tools"
+
+
+def test_no_description_names_a_tool_that_is_not_there_any_more():
+    """An agent does what a description says, and would call an old name."""
+    retired = {*BY_OLD_NAME, *REMOVED} - WORDS
+    prompts_of_ours = Path(prompts.__file__).read_text(encoding="utf-8")
+    assert not {name for name in retired if re.search(rf"\b{re.escape(name)}\b", INSTRUCTIONS + prompts_of_ours)}
+    for tool in (*TOOLS, STAGED_WRITE_PAGE):
+        texts = json.dumps([shown(tool).model_dump(by_alias=True, mode="json"), tool.output_schema])
+        assert not {name for name in retired if re.search(rf"\b{re.escape(name)}\b", texts)}, tool.name
+        for name in WORDS:
+            assert not re.search(rf"`{name}`|\b{name}\(", texts), tool.name
+
+
+def test_no_description_names_a_tool_that_never_was():
+    names = re.compile(r"\b(?:get|list|read|search|write|trigger|resolve|propose|prime|delete|create)_[a-z_]+\b")
+    for tool in (*TOOLS, STAGED_WRITE_PAGE):
+        assert set(names.findall(tool.description)) <= set(BY_NAME), tool.name
 
 
 def test_a_sixteenth_visible_tool_is_refused_and_a_hidden_one_is_not():
@@ -251,6 +301,14 @@ def test_a_sixteenth_visible_tool_is_refused_and_a_hidden_one_is_not():
     require_bounded([*fifteen, replace(tool, name="hidden_tool", hidden=True)])
     with pytest.raises(RuntimeError, match="tool_16"):
         require_bounded([*fifteen, replace(tool, name="tool_16")])
+
+
+def test_a_surface_above_the_cap_cannot_even_be_imported():
+    source = Path(registry.__file__).read_text(encoding="utf-8")
+    small = source.replace("VISIBLE_TOOL_CAP: Final = 15", "VISIBLE_TOOL_CAP: Final = 3")
+    assert small != source
+    with pytest.raises(RuntimeError, match="3 is the cap"):
+        exec(compile(small, registry.__file__, "exec"), {"__name__": registry.__name__})
 
 
 def test_two_tools_of_one_name_are_refused():

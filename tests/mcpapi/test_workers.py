@@ -138,3 +138,30 @@ def test_a_thread_that_was_busy_when_the_workers_closed_closes_its_own_connectio
         assert closed.is_set()
 
     asyncio.run(go())
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("old", [False, True], ids=["young", "old"])
+def test_a_connection_is_kept_between_two_calls_until_it_is_old(monkeypatch, old):
+    workers = Workers(1)
+    closed = []
+    kind = type(connections["default"])
+    close = kind.close
+
+    def note(self) -> None:
+        closed.append(self)
+        close(self)
+
+    def work() -> None:
+        Token.objects.count()
+        if old:
+            connections["default"].close_at = -1e9
+
+    async def go() -> None:
+        await workers.run(work)
+        await workers.run(lambda: None)
+        assert bool(closed) is old
+        await workers.close()
+
+    monkeypatch.setattr(kind, "close", note)
+    asyncio.run(go())

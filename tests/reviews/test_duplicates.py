@@ -8,9 +8,10 @@ import pytest
 
 from reviews.models import ReviewItem
 from reviews.producers.duplicates import CONVENTION, DuplicateBody, DuplicateTitle
-from reviews.producers.likeness import ALIKE, END_CHARS, Comparison, TextKeys, alike, shingles, text_words
+from reviews.producers.likeness import ALIKE, END_CHARS, Comparison, TextKeys, alike, shingles
 from reviews.producers.runner import run, sweep
 from reviews.producers.titles import GENERIC, canonical_title, is_generic, title_key
+from reviews.producers.words import text_words
 from tests.conftest import VaultFolder
 from tests.reviews.found import about, found, places
 from wiki.search.text import SPACELESS, WORD

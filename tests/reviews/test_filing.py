@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.apps import apps
 from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reviews.models import CitedSource, Evidence, LikenessKey, ProducerState, ResearchRun, ReviewItem, Status
 from reviews.services import Finding, close, file, filing, forget_all, reopen, resolve
+from reviews.services.events import REFRESHES_TOLD_EVERY
 from reviews.services.findings import MAX_RATIONALE, MAX_TITLE, content_key
 from tests.indexed import indexed
 from tests.reviews.queue import ALICE, CLAUDE, SCAN, SWEEP, file_all, finding, history, pending, state
@@ -169,6 +172,22 @@ def test_a_pending_item_is_refreshed_in_place() -> None:
     assert stored.evidence_hash != item.evidence_hash
     assert stored.refreshed_at is not None
     assert history(stored) == [("filed", "synapse", "pending"), ("refreshed", "synapse", "")]
+
+
+def test_refreshes_by_one_hand_are_told_once_a_day() -> None:
+    """What rests on a page that everybody links to changes with each write: its history must not grow with it."""
+    item = pending()
+    for number in range(20):
+        assert len(file_all(finding(rank=number + 1)).refreshed) == 1
+    assert ReviewItem.objects.get().rank == 20
+    assert [what for what, *_ in history(item)] == ["filed", "refreshed"]
+    file_all(finding(rank=30), author=SWEEP)
+    assert [what for what, *_ in history(item)] == ["filed", "refreshed", "refreshed"]
+    item.events.update(at=timezone.now() - REFRESHES_TOLD_EVERY - timedelta(minutes=1))
+    file_all(finding(rank=31))
+    item.events.update(at=timezone.now() + timedelta(days=2))  # the clock is set back
+    file_all(finding(rank=32))
+    assert [what for what, *_ in history(item)] == ["filed", *["refreshed"] * 4]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from reviews.models import ResearchRun, ReviewItem, RunStatus, Status
@@ -48,6 +49,12 @@ def opened(title: str = "What is a monad?", **fields: Any) -> ResearchRun:
         research_run=made, status=Status.DEEP_RESEARCHED, reviewed_at=timezone.now()
     )
     return made
+
+
+@pytest.mark.parametrize("status", ["", "running", "CLAIMED"])
+def test_a_status_that_nobody_knows_is_refused(status: str) -> None:
+    with pytest.raises(IntegrityError), transaction.atomic():
+        ResearchRun.objects.filter(pk=opened().pk).update(status=status)
 
 
 def lapse(made: ResearchRun) -> None:

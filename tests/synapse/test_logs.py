@@ -53,6 +53,8 @@ def test_no_message_can_forge_a_second_line(message: str) -> None:
         ("bearer {secret}", "bearer ***"),
         ("GET /status?token={secret}&x=1", "GET /status?token=***&x=1"),
         ("GET /status?x=1&access_token={secret}", "GET /status?x=1&access_token=***"),
+        ("POST /token?code={secret}&code_verifier={secret}", "POST /token?code=***&code_verifier=***"),
+        ("/x?refresh_token={secret}&client_secret={secret}", "/x?refresh_token=***&client_secret=***"),
         ("postgres://user:{secret}@db:5432/name", "postgres://user:***@db:5432/name"),
         ("redis://:{secret}@cache/0", "redis://:***@cache/0"),
     ],

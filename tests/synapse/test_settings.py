@@ -34,3 +34,20 @@ def test_an_empty_vault_is_none_and_not_the_folder_one_stands_in(empty: str, tmp
 
 def test_a_named_vault_is_taken(tmp_path: Path) -> None:
     assert read("SYNAPSE_VAULT", tmp_path, SYNAPSE_VAULT=str(tmp_path / "notes")) == str(tmp_path / "notes")
+
+
+@pytest.mark.parametrize(
+    ("given", "hidden"),
+    [("", "[]"), (" ", "[]"), ("get_page", "['get_page']"), (" get_page , ,list_pages,", "['get_page', 'list_pages']")],
+)
+def test_no_hidden_tools_are_others_than_those_of_an_unset_variable(given: str, hidden: str, tmp_path: Path) -> None:
+    assert read("SYNAPSE_HIDDEN_TOOLS", tmp_path, SYNAPSE_DATA=str(tmp_path)) == "None"
+    assert read("SYNAPSE_HIDDEN_TOOLS", tmp_path, SYNAPSE_DATA=str(tmp_path), SYNAPSE_HIDDEN_TOOLS=given) == hidden
+
+
+@pytest.mark.parametrize("given", ["0", "-1", "nan", "inf", "-inf", "five", "1_0s", "1e999"])
+def test_a_time_limit_that_is_none_is_named_and_not_taken(given: str, tmp_path: Path) -> None:
+    variables = {"SYNAPSE_DATA": str(tmp_path), "SYNAPSE_TIMEOUT_GET_PAGE": given, "SYNAPSE_TIMEOUT_LIST_PAGES": "0.5"}
+    assert read("SYNAPSE_TIMEOUTS", tmp_path, **variables) == "{'list_pages': 0.5}"
+    wrong = read("UNREADABLE_SETTINGS", tmp_path, **variables)
+    assert wrong == "{'SYNAPSE_TIMEOUT_GET_PAGE': 'a number of seconds above 0'}"

@@ -16,7 +16,7 @@ from tests.conftest import VaultFolder
 from tests.indexed import indexed
 from vault.errors import ErrorCode, SynapseError
 from wiki.models import Page
-from wiki.search import search
+from wiki.search import MOST_SHOWN, search
 from wiki.search.passages import SNIPPET_CHARS, why_and_snippet
 from wiki.search.query import WordsQuery, analyse
 from wiki.search.rebuild import rebuild_words
@@ -152,6 +152,15 @@ class TestCommand:
             }
         ]
         assert (answer["mode"], answer["degraded"]) == ("lexical", None)
+
+    def test_filters_are_named_as_over_rest_and_k_has_its_bounds(self) -> None:
+        for number in range(MOST_SHOWN + 5):
+            indexed(f"N{number}", "many", path=f"wiki/n/{number}.md")
+        assert len(json.loads(self.run("many", "-k", "1000", "--json"))["result"]) == MOST_SHOWN
+        assert len(json.loads(self.run("many", "-k", "0", "--json"))["result"]) == 1
+        assert "Alpha" in self.run("letter", "--prefix", "wiki/concepts/")
+        assert "Alpha" not in self.run("letter", "--prefix", "wiki/n/")
+        assert "Alpha" in self.run("lette", "--as-you-type") and "Alpha" not in self.run("lette")
 
     @pytest.mark.parametrize("arguments", [[], ["x", "--since", "soon"], ["x", "--since", "2027-13-01"]])
     def test_a_wrong_call_is_told(self, arguments: list[str]) -> None:

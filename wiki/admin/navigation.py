@@ -40,6 +40,7 @@ def sections(request: HttpRequest) -> list[dict[str, Any]]:
             "Operation",
             [
                 _item(request, "Audit", "wiki.audit"),
+                _item(request, "Tool calls", "mcpapi.toolcall"),
                 _item(request, "Jobs", "wiki.job"),
                 _item(request, "Embedding", "wiki.embeddingstate"),
                 _item(request, "Vault", "wiki.vaultstate"),
@@ -49,6 +50,9 @@ def sections(request: HttpRequest) -> list[dict[str, Any]]:
             "Access",
             [
                 _item(request, "Tokens", "wiki.token"),
+                _item(request, "Clients (OAuth)", "oauth2_provider.application"),
+                _item(request, "Access tokens", "oauth2_provider.accesstoken"),
+                _item(request, "Refresh tokens", "oauth2_provider.refreshtoken"),
                 _item(request, "Users", "auth.user"),
                 _item(request, "Groups", "auth.group"),
             ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -32,8 +33,16 @@ def query_params(request: Request, kind: type[serializers.Serializer[Any]]) -> d
     """The query string read by a serializer of ``kind``.
 
     Raises ``invalid_param_value`` for a name that it does not declare or that is given twice: another reader
-    of the same address could take the other one.
+    of the same address could take the other one. ``invalid_content`` for bytes that are no UTF-8, which Django would
+    replace; half a surrogate pair is such.
     """
+    try:
+        unquote_to_bytes(request.META.get("QUERY_STRING", "")).decode()
+    except UnicodeDecodeError:
+        raise SynapseError(
+            ErrorCode.INVALID_CONTENT,
+            "The query string is not UTF-8: it holds half a surrogate pair or another encoding's bytes. Remove them.",
+        ) from None
     form = kind(data=request.query_params.dict())
     _refuse_unknown(set(request.query_params), set(form.fields), "query parameters")
     twice = sorted(name for name, values in request.query_params.lists() if len(values) > 1)

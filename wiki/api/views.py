@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from django.conf import settings
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -18,9 +18,7 @@ from wiki.api.base import RestView
 from wiki.api.schema import errors
 from wiki.api.serializers import NothingSerializer
 from wiki.graph import neighborhood
-from wiki.search import retrieve
-
-MAX_K: Final = 50
+from wiki.search import MOST_SHOWN, retrieve
 
 
 class SearchView(RestView):
@@ -41,7 +39,7 @@ class SearchView(RestView):
         answer = retrieve(
             given["q"],
             preset=given["preset"],
-            k=None if given["k"] is None else max(1, min(given["k"], MAX_K)),
+            k=None if given["k"] is None else max(1, min(given["k"], MOST_SHOWN)),
             depth=given["depth"],
             context_window=given["context_window"],
             types=[given["type"]] if given["type"] else None,

@@ -38,6 +38,8 @@ def neighborhood(page: Page, *, depth: int = 1, limit: int = MAX_NODES) -> dict[
     truncated = False
     for level in range(1, max(1, min(depth, MAX_DEPTH)) + 1):
         room = limit - len(depths)
+        if truncated and not room:
+            break  # that there is more is known
         reached, more = _reached(depths, room)
         truncated = truncated or more
         depths.update(dict.fromkeys(reached, level))

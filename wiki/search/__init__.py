@@ -5,11 +5,12 @@ Also what sync writes to be found. The way of a query is in :mod:`wiki.search.re
 
 from wiki.search.answer import Citation, Context, Retrieval, SearchAnswer, SearchHit
 from wiki.search.bodies import pages_holding, text_ends, texts
-from wiki.search.retrieval import PRESETS, retrieve, search
+from wiki.search.retrieval import MOST_SHOWN, PRESETS, retrieve, search
 from wiki.search.rows import PageWords
 from wiki.search.words import index_words, many_pages, remove_words
 
 __all__ = [
+    "MOST_SHOWN",
     "PRESETS",
     "Citation",
     "Context",

@@ -112,15 +112,17 @@ def _block(query: WordsQuery, hit: SearchHit, body: str | None, near: Sequence[i
         summary = hit.page.summary
         return _Block(hit, header, [Passage(0, 0, 0, "", summary, summary)], iter([0]))
     passages = cut(hit.page.title, body)
-    return _Block(hit, header, passages, iter(best_passages(query, passages, near)))
+    return _Block(hit, header, passages, iter(best_passages(query, passages, near, hit.page.lang)))
 
 
-def best_passages(query: WordsQuery, passages: Sequence[Passage], near: Sequence[int] = ()) -> list[int]:
+def best_passages(
+    query: WordsQuery, passages: Sequence[Passage], near: Sequence[int] = (), lang: str = ""
+) -> list[int]:
     """The passages that matched, best first: by words and by meaning, fused; the first of the page where none did.
 
     By words, a term counts the more the fewer passages of the page have it.
     """
-    having = [terms_in(query, f"{passage.heading}\n{passage.text}") for passage in passages]
+    having = [terms_in(query, f"{passage.heading}\n{passage.text}", lang) for passage in passages]
     counts: dict[int, int] = {}
     for terms in having:
         for term in terms:

@@ -5,7 +5,11 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from django.db import DatabaseError, connection, transaction
+from django.db import connection, transaction
+
+from wiki.deadlines import was_cancelled
+
+__all__ = ["savepoint", "was_cancelled"]
 
 
 def savepoint() -> AbstractContextManager[Any]:
@@ -13,9 +17,3 @@ def savepoint() -> AbstractContextManager[Any]:
     if connection.vendor == "postgresql" and connection.in_atomic_block:
         return transaction.atomic()
     return nullcontext()
-
-
-def was_cancelled(error: DatabaseError) -> bool:
-    """Whether a time limit ended the statement; that is the caller's to report."""
-    cause = error.__cause__
-    return getattr(cause, "sqlite_errorname", "") == "SQLITE_INTERRUPT" or getattr(cause, "sqlstate", "") == "57014"

@@ -14,7 +14,16 @@ from wiki.search.budget import beginning
 from wiki.search.candidates import Candidate
 from wiki.search.databases import savepoint, was_cancelled
 from wiki.search.filters import Filters
-from wiki.vectors.embedders import current_embedder, embedder_problem, embeddings_wanted, sparse
+from wiki.vectors.embedders import (
+    Embedder,
+    current_embedder,
+    embedder_problem,
+    embeddings_wanted,
+    in_process,
+    loaded_embedder,
+    sparse,
+)
+from wiki.vectors.patience import Patience, Turn
 from wiki.vectors.rows import embedding_state, model_problem
 
 #: Of a query that are embedded, so that it costs no more than a passage whatever its script: a thousand letters, or a
@@ -43,6 +52,7 @@ class Meaning(NamedTuple):
 
 
 NOT_ASKED: Final = Meaning(None, {})
+patience: Final = Patience()
 
 
 class _Told:
@@ -59,8 +69,8 @@ def by_meaning(text: str, filters: Filters, limit: int) -> Meaning:
     if not embeddings_wanted():
         return NOT_ASKED
     try:
-        with savepoint():
-            problem, found = _searched(text, filters, limit)
+        with patience.turn() as turn, savepoint():
+            problem, found = _searched(text, filters, limit, turn)
     except SynapseError as error:
         problem, found = error.message, NOT_ASKED
     except Exception as error:  # an embedder or a store may be anybody's, and words are there without it
@@ -78,8 +88,8 @@ def _log(problem: str | None) -> None:
     _Told.problem = problem
 
 
-def _searched(text: str, filters: Filters, limit: int) -> tuple[str | None, Meaning]:
-    embedder = current_embedder()
+def _searched(text: str, filters: Filters, limit: int, turn: Turn) -> tuple[str | None, Meaning]:
+    embedder = loaded_embedder() or turn.ask(current_embedder, once=True)
     if embedder is None:
         return embedder_problem(), NOT_ASKED
     state = embedding_state()
@@ -90,20 +100,29 @@ def _searched(text: str, filters: Filters, limit: int) -> tuple[str | None, Mean
     allowed = set(filters.pages().values_list("pk", flat=True)) if filters else None
     if allowed is not None and not allowed:
         return None, Meaning([], {})
-    some, weighing = beginning(text, QUERY_TOKENS), sparse(embedder)
-    weights = weighing.sparse_query(some) if weighing else None
-    return None, _nearest(embedder.embed_query(some), weights, allowed, limit)
+    some = beginning(text, QUERY_TOKENS)
+    asked = _embedded(embedder, some) if in_process(embedder) else turn.ask(lambda: _embedded(embedder, some))
+    vector, weights = asked
+    return None, _nearest(vector, weights, allowed, limit, turn)
 
 
-def _nearest(vector: Any, weights: Mapping[str, float] | None, allowed: Collection[int] | None, limit: int) -> Meaning:
+def _embedded(embedder: Embedder, text: str) -> tuple[Any, Mapping[str, float] | None]:
+    """A query's vector, and its weights by token where the embedder makes some."""
+    weighing = sparse(embedder)
+    return embedder.embed_query(text), weighing.sparse_query(text) if weighing else None
+
+
+def _nearest(
+    vector: Any, weights: Mapping[str, float] | None, allowed: Collection[int] | None, limit: int, turn: Turn
+) -> Meaning:
     """Pages by their best passage, equals by path."""
-    from wiki.vectors.stores import current_store  # loads numpy
+    from wiki.vectors import stores  # loads numpy
 
-    store = current_store()
+    store = stores.current_store() if stores.is_at_hand() else turn.ask(stores.current_store, once=True)
     best: dict[int, float]
     passages: dict[int, list[int]]
     for each in _PASSAGES_A_PAGE:
-        hits = store.search(vector, limit=limit * each, allowed=allowed, sparse=weights)
+        hits = store.search(vector, limit=limit * each, allowed=allowed, sparse=weights, seconds=turn.left)
         best, passages = {}, {}
         for hit in sorted(hits, key=lambda hit: (-hit.score, hit.page, hit.ordinal)):
             best.setdefault(hit.page, hit.score)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from wiki.search.query import Term, WordsQuery
 from wiki.search.stemmer import stem
+from wiki.search.stems import language, stem_token
 from wiki.search.text import WORD, fold
 
 SNIPPET_CHARS: Final = 240
@@ -15,7 +16,16 @@ BODY_CHARS: Final = 60_000  # of a body that are looked at for a snippet
 _LEAD: Final = 40  # characters before the first match
 _HITS_A_TERM: Final = 40
 _WORDS_SHOWN: Final = 8
+_SHARED: Final = 3  # letters that all forms of a word begin with
 _SPACE: Final = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")  # control characters could steer a terminal
+
+
+class _Text(NamedTuple):
+    """A text, folded at the same length, and the language that it is in; "" is any that is not stemmed."""
+
+    raw: str
+    folded: str
+    lang: str
 
 
 class _SameLengthTable(dict[int, str]):
@@ -34,12 +44,17 @@ def _folded(text: str) -> str:
     return text.lower() if text.isascii() else text.translate(_SAME_LENGTH)
 
 
-def why_and_snippet(query: WordsQuery, title: str, names: str, body: str) -> tuple[str, str]:
+def _text(text: str, lang: str) -> _Text:
+    return _Text(text, _folded(text), language(lang))
+
+
+def why_and_snippet(query: WordsQuery, title: str, names: str, body: str, lang: str = "") -> tuple[str, str]:
     """The words of the query that a page has, in the query's order, and the passage that shows most of them.
 
+    ``lang``: the page's language, of whose words other forms match too.
     The passage is at most 240 characters of the body, whole words, on one line; without a match its beginning.
     """
-    head, text = _folded(f"{title}\n{names}"), _folded(body)
+    head, text = _text(f"{title}\n{names}", lang), _text(body, lang)
     found: list[tuple[int, int, int]] = []
     shown: list[str] = []
     for number, term in enumerate(query.terms):
@@ -58,10 +73,10 @@ def snippet(body: str, start: int = 0) -> str:
     return _cut(body, start)
 
 
-def terms_in(query: WordsQuery, text: str) -> set[int]:
-    """Which terms of the query (their numbers) a text has."""
-    folded = _folded(text)
-    return {number for number, term in enumerate(query.terms) if next(_places(term, folded), None)}
+def terms_in(query: WordsQuery, text: str, lang: str = "") -> set[int]:
+    """Which terms of the query (their numbers) a text has, in any form that its language gives them."""
+    given = _text(text, lang)
+    return {number for number, term in enumerate(query.terms) if next(_places(term, given), None)}
 
 
 def one_line(text: str) -> str:
@@ -105,8 +120,17 @@ def _cut(body: str, start: int) -> str:
     return f"{'… ' if start else ''}{line}{' …' if end < len(body) else ''}"
 
 
-def _places(term: Term, text: str, at_most: int = 1) -> Iterator[tuple[int, int]]:
-    """Where a term stands in a folded text; at most so many places, a bounded number of looks."""
+def _places(term: Term, text: _Text, at_most: int = 1) -> Iterator[tuple[int, int]]:
+    """Where a term stands in a text, a bounded number of times and looks; its other forms where it does not."""
+    found = False
+    for place in _same_places(term, text.folded, at_most):
+        found = True
+        yield place
+    if not found and term.stems and text.lang:
+        yield from _other_forms(term, text, at_most)
+
+
+def _same_places(term: Term, text: str, at_most: int) -> Iterator[tuple[int, int]]:
     one_word = len(term.tokens) == 1 and term.shown.isalnum() and not term.within
     needle = _probe(term.tokens[0]) if one_word else _folded(term.shown)
     at = text.find(needle)
@@ -128,6 +152,18 @@ def _places(term: Term, text: str, at_most: int = 1) -> Iterator[tuple[int, int]
             at_most -= 1
             yield at, end
         at = text.find(needle, end)
+
+
+def _other_forms(term: Term, text: _Text, at_most: int) -> Iterator[tuple[int, int]]:
+    """Where other forms of a word stand: those that have its stem in the text's language."""
+    beginning = re.compile(rf"(?<![^\W_]){re.escape(term.tokens[0][:_SHARED])}\w*")
+    for word in beginning.finditer(text.folded):
+        if at_most == 0:
+            return
+        start, end = word.span()
+        if stem_token(text.raw[start:end], text.lang) in term.stems:
+            at_most -= 1
+            yield start, end
 
 
 def _probe(token: str) -> str:

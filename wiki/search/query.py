@@ -7,11 +7,12 @@ never reach them: a term holds letters, digits and marks only, and is quoted.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Final
 
 from vault.errors import ErrorCode, SynapseError
+from wiki.search.stems import LANGUAGES, language, stems_of
 from wiki.search.stopwords import stopwords
 from wiki.search.text import FAR, LONGEST_WORD, MARKS, SPACELESS, SYMBOL_NAMES, clean, fold, grams, symbol_token
 
@@ -31,6 +32,7 @@ class Term:
     ``tokens``: folded; more than one stand beside each other in the text, in this order.
     ``shown``: as the person wrote it. ``as_written``: the unfolded word where FTS5 would not fold it by itself.
     ``prefix``: the last token is the beginning of a word. ``within``: found inside words (scripts without spaces).
+    ``stems``: tokens of :mod:`wiki.search.stems` that find other forms of the word.
     """
 
     tokens: tuple[str, ...]
@@ -38,6 +40,7 @@ class Term:
     as_written: str = ""
     prefix: bool = False
     within: bool = False
+    stems: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,7 @@ def analyse(query: str, *, lang: str = "", prefix: bool = False) -> WordsQuery:
     names = [Term((symbol_token(found),), found[0]) for found in SYMBOL_NAMES.finditer(text)]
     rest = SYMBOL_NAMES.sub(" ", text)
     words = [term for term in _word_terms(rest) if term.tokens and all(term.tokens)]
-    terms = [*names, *_without_stopwords(words, lang, alone=not names)]
+    terms = [*names, *_with_stems(_without_stopwords(words, lang, alone=not names), lang, words)]
     if prefix and text and not SYMBOL_NAMES.search(text[-3:]) and (text[-1].isalnum() or _PART.match(text[-1])):
         terms = _with_prefix(terms, _PART.findall(text)[-1])
     return WordsQuery(text, tuple(dict.fromkeys(terms))[:MAX_TERMS])
@@ -124,17 +127,39 @@ def _without_stopwords(terms: list[Term], lang: str, *, alone: bool) -> list[Ter
 
 
 def _common_words(words: list[str], lang: str) -> frozenset[str]:
-    """The stopwords of the language that has most of them here.
+    """The stopwords of the query's language; those of English where it does not tell."""
+    return stopwords()[_language(words, lang) or "en"]
 
-    One foreign stopword proves nothing ("die hard" is not German), so a language other than English needs two.
+
+def _language(words: list[str], lang: str) -> str:
+    """The language of a query: the one that is named, or the one that has most stopwords here; "" if that is not sure.
+
+    One stopword proves nothing ("die hard" is not German).
     """
     lists = stopwords()
     named = lang.lower().partition("-")[0]
     if named in lists:
-        return lists[named]
+        return named
     hits = {code: sum(word in common for word in words) for code, common in lists.items()}
     best = max(hits, key=lambda code: hits[code])  # the first of equals: English
-    return lists[best] if hits[best] > 1 else lists["en"]
+    return best if hits[best] > 1 else ""
+
+
+def _with_stems(terms: Iterable[Term], lang: str, all_words: list[Term]) -> Iterator[Term]:
+    """The terms, with the stems of their words in the query's language; in all languages where it does not tell."""
+    told = _language([term.tokens[0] for term in all_words if len(term.tokens) == 1 and not term.within], lang)
+    languages = frozenset(LANGUAGES) if not told else frozenset(filter(None, [language(told)]))
+    for term in terms:
+        is_word = len(term.tokens) == 1 and not term.within and not term.prefix
+        stems = stems_of(term.shown, languages) if is_word and languages else ()
+        yield replace(term, stems=stems) if stems else term
+
+
+def with_stems(terms: Iterable[Term]) -> list[Term]:
+    """The terms and, each as a term of its own, at most as many of their stems: what an index is asked for."""
+    asked = list(dict.fromkeys(terms))
+    stems = dict.fromkeys(Term((stem,), term.shown) for term in asked for stem in term.stems)
+    return [*asked, *list(stems)[:MAX_TERMS]]
 
 
 def _with_prefix(terms: list[Term], last: str) -> list[Term]:

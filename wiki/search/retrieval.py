@@ -28,11 +28,14 @@ from wiki.search.query import WordsQuery, analyse
 from wiki.search.showing import Found, shown
 
 MAX_K: Final = 100
+#: What a person or an agent is given at most, through any door.
+MOST_SHOWN: Final = 50
 #: Pages of each list that are fused: what is beyond has no say in the first ten (docs/benchmarks-search.md).
 LIST: Final = 100
 #: One place in so many is for pages that links lead to.
 _LINKED_SHARE: Final = 4
 BROKEN_WORDS: Final = "The words index can't be read. Run `manage.py search --rebuild` to make it anew."
+NO_WORDS: Final = "The query has no words: nothing was looked for. Ask with a word or a name."
 
 logger = logging.getLogger(__name__)
 
@@ -140,7 +143,9 @@ def _candidates(query: WordsQuery, filters: Filters, *, with_meaning: bool, alon
 
     ``alone``: how many pages are asked for where words are all there is; fewer can be had for less.
     """
-    meaning = by_meaning(query.text, filters, LIST) if query and with_meaning else NOT_ASKED
+    if not query:
+        return _Candidates([], {}, LEXICAL, {"meaning": NO_WORDS})
+    meaning = by_meaning(query.text, filters, LIST) if with_meaning else NOT_ASKED
     words = _by_words(query, filters, alone if meaning.candidates is None else LIST)
     degraded = {}
     if words is None:

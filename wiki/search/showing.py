@@ -67,7 +67,7 @@ def _reason(
     names, body = text
     if found.phase == "meaning":
         return "similar passage", snippet(body, _start(page.title, body, near))
-    why, line = why_and_snippet(query, page.title, names, body[:BODY_CHARS])
+    why, line = why_and_snippet(query, page.title, names, body[:BODY_CHARS], page.lang)
     return f"{why}; similar passage" if found.phase == "both" else why, line
 
 

@@ -20,9 +20,10 @@ from typing import Any, Final, NamedTuple
 from django.db import connection, transaction
 from django.db.backends.utils import CursorWrapper
 
-from wiki.search.query import Term
+from wiki.search.query import Term, with_stems
 from wiki.search.rows import PageWords
 from wiki.search.stemmer import stem
+from wiki.search.stems import stem_tokens
 from wiki.search.text import SPACELESS, clean, symbol_names, words
 
 # PostgreSQL's own bounds: 256 positions a lexeme, positions up to 16,383, 1 MiB a tsvector
@@ -59,17 +60,17 @@ def put(pages: Iterable[PageWords]) -> None:
 def _row(page: PageWords) -> tuple[int, str, str, str, int, str]:
     title, body = clean(page.title), clean(page.body)
     names = clean("\n".join((*page.aliases, *page.tags)))
-    tokens, vector = _vector(title, names, body)
+    tokens, vector = _vector(title, names, body, page.lang)
     return page.pk, title, names, body, tokens, vector
 
 
-def _vector(title: str, names: str, body: str) -> tuple[int, str]:
+def _vector(title: str, names: str, body: str, lang: str = "") -> tuple[int, str]:
     """Number of tokens, and the tsvector as text."""
     positions: dict[str, list[str]] = {}
     counts: dict[str, int] = {}
     position = size = 0
     for text, weight, times in ((title, "A", TITLE_WEIGHT), (names, "B", 1), (body, "", 1)):
-        for token in _tokens(text):
+        for token in _tokens(text, lang):
             position += 1
             at = positions.get(token)
             if at is None:
@@ -87,10 +88,11 @@ def _vector(title: str, names: str, body: str) -> tuple[int, str]:
     return position, " ".join(lexemes)
 
 
-def _tokens(text: str) -> Iterator[str]:
+def _tokens(text: str, lang: str) -> Iterator[str]:
     for word in words(text):
         yield stem(word)
     yield from map(stem, symbol_names(text))
+    yield from stem_tokens(text, lang)
 
 
 def remove(pks: Sequence[int]) -> None:
@@ -175,6 +177,7 @@ def _fetched(sql: str, terms: Sequence[Term], params: tuple[Any, ...], limit: in
 
 
 def _best(cursor: CursorWrapper, sql: str, terms: Sequence[Term], params: tuple[Any, ...], limit: int) -> list[Any]:
+    terms = with_stems(terms)
     cursor.execute(_COUNTS, [list(range(len(terms))), [match_expression([term]) for term in terms]])
     counted = {number: (count, average) for number, count, average in cursor.fetchall()}
     pages, average = counted.pop(-1)

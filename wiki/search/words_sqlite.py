@@ -9,8 +9,9 @@ from typing import Any, Final
 from django.db import connection
 from django.db.backends.utils import CursorWrapper
 
-from wiki.search.query import Term
+from wiki.search.query import Term, with_stems
 from wiki.search.rows import PageWords
+from wiki.search.stems import stem_tokens
 from wiki.search.text import SPACELESS, SPACELESS_RANGES, WORD, clean, fold, grams, shadow
 
 # title, names, body, shadow; docs/benchmarks-search.md has what else was measured
@@ -38,6 +39,7 @@ def _row(page: PageWords) -> tuple[int, str, str, str, str]:
     names = clean("\n".join((*page.aliases, *page.tags)))
     # the shadow of a title counts twice, as its words do
     tokens = [*shadow(title) * 2, *shadow(names), *shadow(body)]
+    tokens += [*[*stem_tokens(title, page.lang)] * 2, *stem_tokens(names, page.lang), *stem_tokens(body, page.lang)]
     return page.pk, title, names, body, " ".join(tokens)
 
 
@@ -87,6 +89,7 @@ def ranked_within(terms: Sequence[Term], limit: int, sql: str, params: tuple[Any
 
 def _fetched(sql: str, terms: Sequence[Term], params: tuple[Any, ...], limit: int) -> list[Any]:
     """Rows of ``sql`` for the telling terms; for all terms where those find too few."""
+    terms = with_stems(terms)
     with connection.cursor() as cursor:
         telling = _telling(cursor, terms)
         cursor.execute(sql, [match_expression(telling), _bm25(), *params, limit])

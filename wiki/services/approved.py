@@ -22,7 +22,7 @@ from vault.writing.target import sha256
 from wiki.models import Page
 from wiki.services import rules
 from wiki.services.composing import Composed, put, today
-from wiki.services.filing import LOCK_SECONDS, held
+from wiki.services.filing import held, locked
 from wiki.services.merge import existing_properties
 from wiki.services.naming import is_taken, titled_page
 from wiki.services.recording import PageWritten
@@ -104,7 +104,7 @@ def _change(made: Composed, write: Callable[[Composed, Any], PageWritten]) -> Pa
 def _make(made: Composed, page_type: str, write: Callable[[Composed, Any], PageWritten]) -> PageWritten:
     rules.check_new_title(made.title)
     _check_new_place(made.path, page_type, made.title)
-    with current_vault().lock(rules.title_lock_name(made.title), timeout=LOCK_SECONDS):
+    with locked(rules.title_lock_name(made.title)):
         there = titled_page(made.title, None)
         if there is not None:
             refusal = "A page with this title has been made since this was proposed."

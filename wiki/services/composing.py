@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from vault.current import current_vault
 from vault.errors import ErrorCode, SynapseError
 from vault.frontmatter import check_characters, compose, validate
 from vault.history import Author
@@ -21,7 +20,7 @@ from vault.writing.target import sha256
 from wiki import sync
 from wiki.models import Page
 from wiki.services import rules
-from wiki.services.filing import LOCK_SECONDS, Held, held, make, or_composed, replace
+from wiki.services.filing import Held, held, locked, make, or_composed, replace
 from wiki.services.merge import merged_file, new_file
 from wiki.services.naming import free_path, taken_by, titled_page
 from wiki.services.normalise import Normaliser
@@ -213,7 +212,7 @@ def _changed(page: Page, given: Given, asked: _Asked, then: Callable[[Composed, 
 
 def _made(given: Given, asked: _Asked, then: Callable[[Composed, Held | None], T]) -> T:
     rules.check_new_title(given.title)
-    with current_vault().lock(rules.title_lock_name(given.title), timeout=LOCK_SECONDS):
+    with locked(rules.title_lock_name(given.title)):
         appeared = titled_page(given.title, None)
         if appeared is not None:
             raise taken_by(appeared, "A page with this title is there already.")

@@ -13,7 +13,7 @@ from vault.errors import ErrorCode, SynapseError
 from vault.history import Author
 from vault.paths import check_writable_name
 from vault.root import FileRead
-from wiki import catchup
+from wiki import catchup, deadlines
 from wiki.models import Page
 from wiki.services import rules
 from wiki.services.identity import uid_at
@@ -53,9 +53,19 @@ def check_may_change(page: Page, author: Author) -> None:
 
 
 @contextmanager
+def locked(name: str) -> Iterator[None]:
+    """Hold a lock of the vault; ``conflict`` after LOCK_SECONDS, ``tool_timeout`` when the call's time is over."""
+    with current_vault().try_lock(name, timeout=deadlines.within(LOCK_SECONDS)) as got:
+        if not got:
+            deadlines.check()
+            raise SynapseError(ErrorCode.CONFLICT, "Another process is at work on this. Try again in a moment.")
+        yield
+
+
+@contextmanager
 def held(page: Page) -> Iterator[Held]:
     """Hold a page's lock and look again: ``page_not_found`` when it has been deleted meanwhile."""
-    with current_vault().lock(rules.page_lock_name(page.uid), timeout=LOCK_SECONDS):
+    with locked(rules.page_lock_name(page.uid)):
         now = Page.objects.live().filter(uid=page.uid).first()
         if now is None:
             raise SynapseError(
@@ -81,6 +91,7 @@ def replace(
     rules.check_size(data)
     if data == read.data:
         return PageWritten(page, read.content_hash)
+    deadlines.lift()
     with stale_by_door(page.path, author):
         written = writer.replace(
             current_vault(),
@@ -111,7 +122,8 @@ def make(path: str, data: bytes, *, author: Author, detail: dict[str, Any] | Non
     vault = current_vault()
     rules.check_size(data)
     uid = uid_at(path)
-    with vault.lock(rules.page_lock_name(uid), timeout=LOCK_SECONDS):
+    with locked(rules.page_lock_name(uid)):
+        deadlines.lift()
         written = writer.create(vault, path, data, page_id=uid, author=author)
         change = Change(
             action="write", uid=uid, path=path, author=author, written=written, created=True, detail=detail or {}

@@ -7,7 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from vault import frontmatter, history
 from vault.current import current_vault
@@ -17,6 +17,7 @@ from vault.pages import parse_page
 from vault.paths import check_path
 from vault.root import FileRead
 from wiki.models import Link, Page, PageQuerySet, PageType
+from wiki.prepared import Prepared
 from wiki.services.cursors import make_cursor, read_cursor
 from wiki.sync.values import storable
 
@@ -33,7 +34,8 @@ def page_by_title(title: str, *, path: str | None = None) -> Page:
     """
     if path is not None:
         return _page_at(title, path)
-    found = list(titled(title)[: _NAMED + 1])
+    wanted = unicodedata.normalize("NFC", title)
+    found = _TITLED.rows(title=wanted) if storable(wanted) == wanted else []
     if len(found) == 1:
         return found[0]
     if not found:
@@ -59,6 +61,11 @@ def titled(title: str) -> PageQuerySet:
     if storable(wanted) != wanted:
         return Page.objects.none()
     return Page.objects.live().filter(title=wanted).order_by("path")
+
+
+# Every get_page asks these two.
+_TITLED: Final = Prepared[Page](lambda title: titled(title)[: _NAMED + 1], title="\x1f the title")
+_LINKING: Final = Prepared[tuple[Any, ...]](lambda page: _first_linking(page, MAX_BACKLINKS), page=-9_000_001)
 
 
 def ambiguous(found: list[Page]) -> SynapseError:
@@ -148,12 +155,19 @@ def _parsed(page: Page, read: FileRead) -> dict[str, Any]:
 
 def backlinks(page: Page, *, limit: int = MAX_BACKLINKS) -> dict[str, Any]:
     """The pages that link here, by title, at most ``limit`` of ``backlinks_total``; reserved ones left out."""
-    linking = Link.objects.filter(target=page).values("source_id")
-    sources = Page.objects.listed().filter(pk__in=linking).exclude(pk=page.pk)
-    shown = sources.order_by("title", "pk").values_list("uid", "title", "path")[: limit + 1]
+    shown = _LINKING.rows(page=page.pk) if limit == MAX_BACKLINKS else list(_first_linking(page.pk, limit))
     rows = [{"id": str(uid), "title": title, "path": path} for uid, title, path in shown]
-    total = len(rows) if len(rows) <= limit else sources.count()
+    total = len(rows) if len(rows) <= limit else _linking(page.pk).count()
     return {"backlinks": rows[:limit], "backlinks_total": total}
+
+
+def _linking(page: int) -> PageQuerySet:
+    sources = Link.objects.filter(target_id=page).values("source_id")
+    return Page.objects.listed().filter(pk__in=sources).exclude(pk=page)
+
+
+def _first_linking(page: int, limit: int) -> QuerySet[Page, tuple[Any, ...]]:
+    return _linking(page).order_by("title", "pk").values_list("uid", "title", "path")[: limit + 1]
 
 
 def list_pages(*, type: str | None = None, limit: int = 100, cursor: str | None = None) -> dict[str, Any]:
@@ -182,6 +196,18 @@ def list_pages(*, type: str | None = None, limit: int = 100, cursor: str | None 
         "next_cursor": make_cursor(name, after=rows[-1].title, pk=rows[-1].pk) if more else None,
         "total": pages.count(),
     }
+
+
+def pages_that_begin(text: str, *, limit: int) -> tuple[list[Page], int]:
+    """Live pages whose title begins so, whatever the case, by title and at most ``limit``; and how many there are.
+
+    Reserved ones are left out. None for a text that no title can have.
+    """
+    wanted = unicodedata.normalize("NFC", text)
+    if storable(wanted) != wanted:
+        return [], 0
+    pages = Page.objects.listed().filter(title__istartswith=wanted)
+    return list(pages.order_by("title", "pk").only("pk", "uid", "title")[:limit]), pages.count()
 
 
 def page_history(page: Page, *, limit: int = 100) -> list[dict[str, Any]]:

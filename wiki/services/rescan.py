@@ -6,7 +6,7 @@ from typing import Any
 
 from vault.current import current_vault
 from vault.errors import ErrorCode, SynapseError
-from wiki import jobs
+from wiki import deadlines, jobs
 from wiki.models import Job
 from wiki.sync import scan
 
@@ -25,6 +25,7 @@ def request_rescan() -> dict[str, Any]:
     before = waiting.first()
     if before:
         return {"started": False, "job": before.pk, "running": False}
+    deadlines.lift()
     jobs.enqueue("rescan")
     made = waiting.first()
     return {"started": True, "job": made.pk if made else None, "running": False}

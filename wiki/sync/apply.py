@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Final
 from uuid import UUID
 
+from django.conf import settings
 from django.utils import timezone
 
 from vault.links import text_key
@@ -274,9 +275,12 @@ def _write_page_rows(rows: list[_Row]) -> None:
         (*PAGE_FIELDS, "indexed_at", "deleted_at"),
         [(*row.values, now, None, row.pk) for row in rows if row.old],
     )
-    # What is embedded of a page begins with its title, which a move may change where its text stays the same.
-    retitled = [row.pk for row in rows if row.old and row.old.title != row.values[_TITLE]]
-    for chunk in chunks(retitled):
+    # What is embedded of a page begins with its title, which a move may change where its text stays the same. A copy of
+    # its vectors elsewhere has its path too: it is sent again, and nothing is embedded for that.
+    stale = {row.pk for row in rows if row.old and row.old.title != row.values[_TITLE]}
+    if settings.QDRANT_URL:
+        stale.update(moving)
+    for chunk in chunks(sorted(stale)):
         Page.objects.filter(pk__in=chunk).update(vectors_hash="")
     insert(
         Page,

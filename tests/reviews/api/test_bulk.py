@@ -9,6 +9,7 @@ import pytest
 from reviews.models import ReviewItem, Status
 from tests.conftest import VaultFolder
 from tests.reviews.api.conftest import NO_IDS, UNKNOWN, Rest, asked, asked_many, decided, page, refused
+from wiki.sync import scan
 
 BULK = "/review/queue/bulk"
 RESOLVE = "/review/queue/bulk-resolve"
@@ -46,6 +47,23 @@ def test_bulk_resolve_tells_apart_what_is_not_found(wanda: Rest, vault: VaultFol
         str(done.pk),
         second,
     ]
+
+
+@BOTH
+def test_what_there_is_to_know_of_pages_is_told_by_item(wanda: Rest, vault: VaultFolder, address: str) -> None:
+    asking = page("Alan Turing", "He asked what [[Logic]] is.\n", kind="entity")
+    told, silent = (
+        str(asked(title, item_type="missing-page", proposed_title=title, references=[asking]).pk)
+        for title in ("Turing Machine", "Logic")
+    )
+    vault.write("wiki/by-a-person.md", "Nobody has written of the [[Turing Machine]].")
+    scan()
+    answer = wanda.post(address, {"action": "create", "ids": [silent, told]}).json()
+    assert answer.get("resolved", answer.get("updated")) == [silent, told]
+    ((item, (warning,)),) = answer["warnings"].items()
+    assert item == told
+    assert "Obsidian does not lead [[Turing Machine]] to wiki/concepts/turing-machine.md" in warning
+    assert "warnings" not in wanda.post(address, {"action": "create", "ids": [silent, told]}).json()
 
 
 def test_an_id_given_twice_counts_once_however_it_is_spelled(wanda: Rest, vault: VaultFolder) -> None:

@@ -56,6 +56,8 @@ def test_queries_that_are_refused(rita: Rest) -> None:
     refused(rita.get("/search?q=" + "*" * 100_000), 400, "invalid_param_value")
     refused(rita.get("/search?q=a&ordering=password"), 400, "invalid_param_value")
     refused(rita.get("/search?q=a&type=x"), 400, "invalid_param_value")
+    for half in ("%ED%A0%80", "a%FF"):
+        refused(rita.get(f"/search?q={half}"), 422, "invalid_content")
 
 
 def test_a_search_that_can_not_be_made_is_no_empty_answer(rita: Rest, monkeypatch: pytest.MonkeyPatch) -> None:

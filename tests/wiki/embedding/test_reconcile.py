@@ -12,12 +12,19 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from tests.conftest import VaultFolder
+from tests.embedding import Hashed, hashed
 from tests.qdrant_server import FakeQdrant, running
 from tests.vectors import chunks, embedded
 from wiki.embedding import reconcile
+from wiki.embedding.pipeline import embed_some
+from wiki.embedding.waiting import anything_waits
 from wiki.models import Chunk, Page
+from wiki.sync import scan
 from wiki.vectors.rows import forget_all, remove_chunks
 from wiki.vectors.stores import forget_store, remote_store
+
+__all__ = ["hashed"]
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("vault_folder")]
 
@@ -76,6 +83,22 @@ def test_each_kind_of_difference_is_told_and_repaired(server: FakeQdrant) -> Non
         "pages": {"missing": [], "differing": [], "surplus": []}, "repaired": 5,
     }  # fmt: skip
     assert vectors("--check") == (0, "The index and Qdrant have the same 14 passages.\n")
+
+
+def test_a_page_that_has_moved_is_told_without_embedding_it(
+    server: FakeQdrant, vault_folder: VaultFolder, hashed: Hashed
+) -> None:
+    vault_folder.write("wiki/Bread.md", "---\ntitle: Bread\n---\nBaked of flour.\n")
+    scan()
+    embed_some(10, embedder=hashed, store=remote_store())
+    hashed.passages.clear()
+    (vault_folder.root / "wiki/Bread.md").rename(vault_folder.root / "wiki/Loaf.md")
+    scan()
+    assert reconcile.check().differing
+    embed_some(10, embedder=hashed, store=remote_store())
+    store = remote_store()
+    assert store and [each.path for each in store.stored()] == ["wiki/Loaf.md"]
+    assert reconcile.check().equal and not hashed.passages and not anything_waits()
 
 
 def test_a_lost_qdrant_is_filled_from_the_rows(server: FakeQdrant) -> None:

@@ -30,7 +30,13 @@ class EveryRow:
         self.asked: list[Collection[int] | None] = []
 
     def search(
-        self, vector: Any, *, limit: int, allowed: Collection[int] | None = None, sparse: Any = None
+        self,
+        vector: Any,
+        *,
+        limit: int,
+        allowed: Collection[int] | None = None,
+        sparse: Any = None,
+        seconds: float | None = None,
     ) -> list[Hit]:
         self.asked.append(allowed)
         if self.fails:

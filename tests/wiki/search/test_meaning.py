@@ -85,7 +85,9 @@ def test_as_you_type_asks_words_alone(three: None, embed: Embed, store: EveryRow
 @pytest.mark.parametrize("query", ["", "***", "🎉"])
 def test_a_query_without_words_finds_nothing(three: None, embed: Embed, store: EveryRow, query: str) -> None:
     embed()
-    assert search(query).hits == []
+    answer = search(query)
+    assert (answer.hits, answer.mode, answer.unavailable) == ([], "lexical", False)
+    assert "no words" in (answer.degraded or {})["meaning"]
     assert store.asked == []
 
 

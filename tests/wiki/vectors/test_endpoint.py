@@ -258,7 +258,7 @@ def test_redirects_are_not_followed(settings: Any, server: Endpoint, waits: list
 
 
 @BOTH
-def test_one_that_hangs_costs_one_query_and_no_more(
+def test_one_that_hangs_is_given_up_in_time(
     settings: Any, server: Endpoint, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     embedder = loaded(settings, server, path)
@@ -266,12 +266,7 @@ def test_one_that_hangs_costs_one_query_and_no_more(
     server.answer = lambda handler, body: (server.open.wait(10), None)[1]
     with pytest.raises(SynapseError, match="did not answer in 0"):
         embedder.embed_query("a")
-    with pytest.raises(SynapseError, match="just now"):
-        embedder.embed_query("a")
     assert len(server.requests) == 1
-    server.answer = right
-    embedder.embed_passages(["a"])
-    embedder.embed_query("a")  # passages have shown that it is there again
 
 
 def test_one_that_drips_is_given_up_in_time(settings: Any, server: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:

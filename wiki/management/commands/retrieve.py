@@ -8,7 +8,7 @@ from django.core.management.base import CommandParser
 
 from vault.errors import ErrorCode, SynapseError
 from wiki.management.base import SynapseCommand
-from wiki.management.commands.search import SEARCHED_BY, add_filters, filters, printable
+from wiki.management.commands.search import SEARCHED_BY, add_filters, filters, printable, shown_at_most
 from wiki.search import PRESETS, Context, retrieve
 from wiki.search.budget import DEFAULT_WINDOW
 
@@ -19,7 +19,7 @@ class Command(SynapseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("query", nargs="+", help="what to look for")
         parser.add_argument("--preset", choices=list(PRESETS), default="standard", help="how far to look")
-        parser.add_argument("-k", type=int, help="how many pages at most, 1 to 100 (default: the preset's)")
+        parser.add_argument("-k", type=int, help="how many pages at most, 1 to 50 (default: the preset's)")
         parser.add_argument("--depth", type=int, help="links away from what matches, 0 to 2 (default: the preset's)")
         parser.add_argument(
             "--context-window",
@@ -35,7 +35,7 @@ class Command(SynapseCommand):
         answer = retrieve(
             " ".join(options["query"]),
             preset=options["preset"],
-            k=options["k"],
+            k=shown_at_most(options["k"]),
             depth=options["depth"],
             context_window=options["context_window"],
             **filters(options),

@@ -11,7 +11,7 @@ from django.utils.dateparse import parse_date, parse_datetime
 from vault.errors import ErrorCode, SynapseError
 from wiki.management.base import SynapseCommand
 from wiki.models import PageType
-from wiki.search import SearchAnswer, search
+from wiki.search import MOST_SHOWN, SearchAnswer, search
 from wiki.search.answer import HYBRID, LEXICAL, SEMANTIC
 from wiki.search.rebuild import rebuild_words
 
@@ -24,9 +24,9 @@ class Command(SynapseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("query", nargs="*", help="what to look for")
-        parser.add_argument("-k", type=int, default=8, help="how many pages at most, 1 to 100 (default: 8)")
+        parser.add_argument("-k", type=int, default=8, help="how many pages at most, 1 to 50 (default: 8)")
         add_filters(parser)
-        parser.add_argument("--prefix", action="store_true", help="the last word is the beginning of one: words alone")
+        parser.add_argument("--as-you-type", action="store_true", help="the last word is not ended yet: words alone")
         parser.add_argument("--rebuild", action="store_true", help="make the words index anew from the files, first")
         parser.add_argument("--json", action="store_true", help="print one JSON document")
 
@@ -43,8 +43,8 @@ class Command(SynapseCommand):
             return
         answer = search(
             query,
-            k=options["k"],
-            prefix=options["prefix"],
+            k=shown_at_most(options["k"]) or 8,
+            prefix=options["as_you_type"],
             **filters(options),
         )
         if options["json"]:
@@ -79,9 +79,14 @@ def add_filters(parser: CommandParser) -> None:
     """The options that say among which pages to look."""
     parser.add_argument("--type", action="append", choices=PageType.values, help="only this type; may be repeated")
     parser.add_argument("--tag", default="", help="only pages with this tag or one nested in it")
-    parser.add_argument("--path", default="", help="only pages whose path begins so, e.g. wiki/concepts/")
+    parser.add_argument("--prefix", default="", help="only pages whose path begins so, e.g. wiki/concepts/")
     parser.add_argument("--lang", default="", help="only pages in this language, e.g. it")
     parser.add_argument("--since", default="", help="only pages changed since this date or time (UTC)")
+
+
+def shown_at_most(k: int | None) -> int | None:
+    """``-k`` as every door clamps it; None for what is left to the preset."""
+    return None if k is None else max(1, min(k, MOST_SHOWN))
 
 
 def filters(options: dict[str, Any]) -> dict[str, Any]:
@@ -89,7 +94,7 @@ def filters(options: dict[str, Any]) -> dict[str, Any]:
     return {
         "types": options["type"],
         "tag": options["tag"],
-        "path_prefix": options["path"],
+        "path_prefix": options["prefix"],
         "lang": options["lang"],
         "updated_since": moment(options["since"]),
     }

@@ -35,7 +35,8 @@ BATCH: Final = 8
 class Embedder(Protocol):
     """Makes vectors of length 1. One object serves all threads of a process.
 
-    Attributes beyond these: ``batch_size``, how many passages suit one call (:func:`batch_size`).
+    Attributes beyond these: ``batch_size``, how many passages suit one call (:func:`batch_size`); ``in_process``, true
+    where a query is computed here and can't hang (:func:`in_process`).
     A method that fails raises SynapseError with a sentence for people.
     """
 
@@ -83,6 +84,11 @@ def current_embedder() -> Embedder | None:
     return _load().embedder if embeddings_wanted() else None
 
 
+def loaded_embedder() -> Embedder | None:
+    """The embedder that the settings name, if it is loaded; loads nothing and waits for nobody."""
+    return _loaded.embedder if embeddings_wanted() and _loaded.key == _key() else None
+
+
 def embedder_problem() -> str | None:
     """Why there is no embedder, as a sentence for people; None if there is one. Loads it."""
     if not settings.EMBEDDINGS_ENABLED:
@@ -102,17 +108,26 @@ def batch_size(embedder: Embedder) -> int:
     return int(getattr(embedder, "batch_size", BATCH))
 
 
+def in_process(embedder: Embedder) -> bool:
+    """Whether a query's vector is computed in this process, so that nobody has to be waited for."""
+    return bool(getattr(embedder, "in_process", False))
+
+
 def forget_embedder() -> None:
     """Load anew at the next call, as after a change of settings."""
     with _loaded.lock:
         _loaded.key, _loaded.embedder, _loaded.problem = (), None, None
 
 
-def _load() -> _Loaded:
-    key = (
+def _key() -> tuple[Any, ...]:
+    return (
         *(settings.EMBEDDER, settings.EMBEDDER_URL, settings.EMBEDDER_MODEL, settings.EMBEDDER_API_KEY),
         *(settings.EMBEDDER_PATH, settings.SYNAPSE_EMBED_THREADS),
     )
+
+
+def _load() -> _Loaded:
+    key = _key()
     with _loaded.lock:
         if key != _loaded.key:
             _loaded.key = key

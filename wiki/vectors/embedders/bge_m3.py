@@ -42,6 +42,7 @@ class BGEM3:
 
     #: Together they would take as long, and the next query would wait for all of them.
     batch_size = 1
+    in_process = True
 
     def __init__(self, model: Any, model_id: str) -> None:
         self.model_id = model_id

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import logging
 import math
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -28,13 +27,12 @@ logger = logging.getLogger(__name__)
 
 #: Texts of one request.
 BATCH: Final = 32
-#: Seconds in which a request is answered to its last byte. The first one is given time to load the model.
-QUERY_SECONDS: Final = 3.0
+#: Seconds in which a request is answered to its last byte: a query's are less than a search has for its meaning
+#: (wiki.vectors.patience). The first one is given time to load the model.
+QUERY_SECONDS: Final = 2.5
 PASSAGES_SECONDS: Final = 60.0
 FIRST_SECONDS: Final = 10.0
 CONNECT_SECONDS: Final = 2.0
-#: How long queries are refused at once after one that was not answered in time: not every search waits for nothing.
-AWAY_SECONDS: Final = 10.0
 #: Waits between attempts to embed passages; an endpoint that names a longer one is heard up to the limit.
 BACK_OFF: Final = (1.0, 2.0, 4.0)
 LONGEST_WAIT: Final = 30.0
@@ -64,14 +62,13 @@ class Protocol(NamedTuple):
 class _EndpointError(SynapseError):
     """A request that failed. ``passing``: again later it may succeed; ``wait``: seconds that the endpoint asks for."""
 
-    def __init__(self, what: str, *, passing: bool = False, slow: bool = False, wait: float = 0.0) -> None:
+    def __init__(self, what: str, *, passing: bool = False, wait: float = 0.0) -> None:
         super().__init__(
             ErrorCode.DEPENDENCY_MISSING,
             f"The embedder's endpoint (EMBEDDER_URL) can't be used: {what}. Until it can, pages are found by their "
             "words alone.",
         )
         self.passing = passing
-        self.slow = slow
         self.wait = wait
 
 
@@ -110,8 +107,6 @@ class EndpointEmbedder:
         self._client = client
         self._protocol = protocol
         self._model = model
-        self._lock = threading.Lock()
-        self._away_until = 0.0
 
     def find_dim(self) -> None:
         """Ask for one vector, to learn how many numbers it has. Raises ``dependency_missing``."""
@@ -126,16 +121,7 @@ class EndpointEmbedder:
 
     def embed_query(self, text: str) -> np.ndarray:
         """The vector of what is looked for: float32, (dim,). Tried once: somebody waits for it."""
-        with self._lock:
-            if time.monotonic() < self._away_until:
-                raise _EndpointError("it did not answer in time just now")
-        try:
-            found: np.ndarray = self._asked([text], QUERY_SECONDS)[0]
-        except _EndpointError as failure:
-            if failure.slow:
-                with self._lock:
-                    self._away_until = time.monotonic() + AWAY_SECONDS
-            raise
+        found: np.ndarray = self._asked([text], QUERY_SECONDS)[0]
         return found
 
     def _patiently(self, texts: Sequence[str]) -> np.ndarray:
@@ -152,10 +138,7 @@ class EndpointEmbedder:
     def _asked(self, texts: Sequence[str], seconds: float) -> np.ndarray:
         body = {"model": self._model, "input": [_clean(text) for text in texts]}
         vectors = _vectors(self._answer(body, seconds), len(texts), is_ollama=self._protocol.is_ollama)
-        found = _normalised(vectors, self.dim)
-        with self._lock:
-            self._away_until = 0.0
-        return found
+        return _normalised(vectors, self.dim)
 
     def _answer(self, body: Mapping[str, Any], seconds: float) -> Any:
         """The answer's JSON. A request that has sent some of it in time may still not take longer than ``seconds``."""
@@ -226,7 +209,7 @@ def _refusal(status: int, retry_after: str) -> _EndpointError:
 
 
 def _too_slow(seconds: float) -> _EndpointError:
-    return _EndpointError(f"it did not answer in {seconds:g} seconds", passing=True, slow=True)
+    return _EndpointError(f"it did not answer in {seconds:g} seconds", passing=True)
 
 
 def _vectors(answer: Any, count: int, *, is_ollama: bool) -> list[Any]:

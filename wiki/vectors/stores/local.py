@@ -93,6 +93,7 @@ class LocalStore:
         limit: int,
         allowed: Collection[int] | None = None,
         sparse: Mapping[str, float] | None = None,
+        seconds: float | None = None,
     ) -> list[ChunkHit]:
         """The ``limit`` nearest passages; see :class:`wiki.vectors.stores.VectorStore`."""
         # Rows are moved within the arrays when some go, so searches and reloads of a process take turns.

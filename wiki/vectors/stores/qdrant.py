@@ -21,6 +21,7 @@ from vault.current import current_vault
 from vault.errors import ErrorCode, SynapseError
 from wiki.models import Page
 from wiki.rows import chunks as in_lists
+from wiki.vectors.patience import in_thread
 from wiki.vectors.rows import ChunkVector, as_array, embedding_state
 from wiki.vectors.stores import ChunkHit, StoredChunk
 
@@ -116,17 +117,25 @@ class QdrantStore:
         limit: int,
         allowed: Collection[int] | None = None,
         sparse: Mapping[str, float] | None = None,
+        seconds: float | None = None,
     ) -> list[ChunkHit]:
         """The nearest passages; with ``sparse`` the score is the cosine and a share of what common tokens weigh."""
         collection = self._collection(len(vector))
         if collection is None or limit < 1:
             return []
-        found: dict[tuple[str, int], float] = {}
-        for condition in self._conditions(allowed):
-            for request in _requests(vector, sparse, condition, limit):
-                answer = _asked(lambda request=request: self._reading.query_points(collection, **request))  # type: ignore[misc]
-                _gather(found, answer.points, vector, is_sparse=request["using"] == SPARSE)
-        return _hits(found, limit)
+        conditions = list(self._conditions(allowed))
+        most = SEARCH_SECONDS if seconds is None else min(seconds, SEARCH_SECONDS)
+
+        def gathered() -> dict[tuple[str, int], float]:
+            found: dict[tuple[str, int], float] = {}
+            for condition in conditions:
+                for request in _requests(vector, sparse, condition, limit):
+                    answer = self._reading.query_points(collection, **request)
+                    _gather(found, answer.points, vector, is_sparse=request["using"] == SPARSE)
+            return found
+
+        # The client's own limit is for each of its waits: one that drips, or several requests, could take longer.
+        return _hits(_asked(lambda: in_thread(gathered).result(most)), limit)
 
     def stored(self) -> Iterator[StoredChunk]:
         """All points of this vault."""

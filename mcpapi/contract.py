@@ -1,0 +1,95 @@
+"""The published contract: all that programs may rely on of the surface, as one file that a change must show up in.
+
+Made from the registry alone. No database, no model and no setting has a say in it, so that every machine makes the same
+bytes. What a difference between two contracts means to callers: :mod:`mcpapi.contract_changes`.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+from django.conf import settings
+
+from mcpapi import schemas
+from mcpapi.aliases import ALIASES, REMOVED
+from mcpapi.profiles import Profile, registered
+from mcpapi.registry import HIDDEN_BY_DEFAULT, STAGED_WRITE_PAGE, TOOLS, ToolSpec
+from mcpapi.server import SERVER_NAME, shown
+from vault.errors import HTTP_STATUS
+
+CONTRACT_VERSION: Final = 1
+"""Raised by a change that breaks callers; the file of the version before stays beside the new one."""
+
+#: The ways in, as the contract calls them.
+PROFILES: Final[dict[str, tuple[Profile, str]]] = {
+    "stdio": (Profile.STDIO, "false"),
+    "http": (Profile.HTTP, "false"),
+    "http_staged": (Profile.HTTP, "staged"),
+    "http_write": (Profile.HTTP, "true"),
+}
+
+
+def contract_name(version: int = CONTRACT_VERSION) -> str:
+    """What a version of the contract is called."""
+    return f"synapse_mcp_v{version}"
+
+
+def contract_path(version: int = CONTRACT_VERSION) -> Path:
+    """Where a version's file lies."""
+    return Path(settings.BASE_DIR) / "contract" / f"{contract_name(version)}.json"
+
+
+def build_contract() -> dict[str, Any]:
+    """The contract of the code as it is, JSON-serialisable."""
+    return {
+        "contract": contract_name(),
+        "server": SERVER_NAME,
+        "tools": {tool.name: described(tool) for tool in TOOLS},
+        "variants": {"http_staged": {STAGED_WRITE_PAGE.name: described(STAGED_WRITE_PAGE)}},
+        "profiles": {name: _of_profile(*way_in) for name, way_in in PROFILES.items()},
+        "aliases": {
+            alias.name: {
+                "target": alias.target,
+                "renamed": dict(alias.renamed),
+                "forced": dict(alias.forced),
+                "use_instead": alias.use_instead or alias.target,
+            }
+            for alias in ALIASES
+        },
+        "removed": dict(REMOVED),
+        "error_codes": sorted(code.value for code in HTTP_STATUS),
+        "error_statuses": {code.value: status for code, status in HTTP_STATUS.items()},
+        "error_envelope": schemas.ERROR,
+    }
+
+
+def described(tool: ToolSpec) -> dict[str, Any]:
+    """A tool as tools/list shows it, with what decides who is shown it."""
+    listed: dict[str, Any] = shown(tool).model_dump(by_alias=True, mode="json", exclude_none=True)
+    del listed["name"]
+    return {**listed, "scope": str(tool.scope), "hidden": tool.hidden}
+
+
+def as_text(contract: dict[str, Any]) -> str:
+    """The contract as its file holds it: keys sorted, so that a difference shows where it is."""
+    return json.dumps(contract, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def read_contract(version: int = CONTRACT_VERSION) -> dict[str, Any] | None:
+    """What a version's file holds; None where there is none. ValueError if it is not JSON."""
+    try:
+        text = contract_path(version).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def _of_profile(profile: Profile, mode: str) -> dict[str, list[str]]:
+    names = sorted(tool.name for tool in registered(profile, mode))
+    return {
+        "visible": [name for name in names if name not in HIDDEN_BY_DEFAULT],
+        "hidden": [name for name in names if name in HIDDEN_BY_DEFAULT],
+    }
