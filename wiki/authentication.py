@@ -103,3 +103,9 @@ class MayPropose(HasScope):
     """Reading needs ``read``, any other method ``propose``: for what changes no page and decides nothing."""
 
     to_change = Scope.PROPOSE
+
+
+class MayRead(HasScope):
+    """Any method needs ``read``: for questions that are too long for an address, and change nothing."""
+
+    to_change = Scope.READ

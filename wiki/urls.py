@@ -8,7 +8,7 @@ from typing import Any
 from django.http import HttpResponseBase
 from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
 
-from wiki.api import views
+from wiki.api import prime, views
 from wiki.api.addresses import at
 from wiki.api.pages import PageViewSet
 
@@ -33,6 +33,11 @@ urlpatterns = [
     at("sources/rescan", views.RescanView.as_view(), "rescan"),
     # A path may hold any character, line breaks too: what is not allowed is for the service to refuse.
     at(r"sources/(?P<path>(?s:.+?))", views.SourceView.as_view(), "source"),
+    at("prime/query", prime.PrimeQueryView.as_view(), "prime-query"),
+    at("prime/resolve", prime.PrimeResolveView.as_view(), "prime-resolve"),
+    at("prime/intent", prime.PrimeIntentView.as_view(), "prime-intent"),
+    at("prime/validate", prime.PrimeValidateView.as_view(), "prime-validate"),
+    at("prime/compile", prime.PrimeCompileView.as_view(), "prime-compile"),
     at("status", views.StatusView.as_view(), "status"),
     at("health/live", views.LiveView.as_view(), "live"),
     at("health/ready", views.ReadyView.as_view(), "ready"),

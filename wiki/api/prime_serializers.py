@@ -62,13 +62,17 @@ class PrimeValidateRequestSerializer(serializers.Serializer[Any]):
 
     artifact = serializers.CharField(allow_blank=True, trim_whitespace=False)
     atom_set = _names("ids, titles, aliases or paths")
-    validators = _names("only these; else all of the domain", required=False, default=None, allow_null=True)
+    validators = _names(  # type: ignore[assignment]  # a field of a serializer may have any name
+        "only these; else all of the domain", required=False, default=None, allow_null=True
+    )
 
 
 class PrimeCompileRequestSerializer(serializers.Serializer[Any]):
     """A wiki page, or an atom in the brace form."""
 
-    source = serializers.CharField(allow_blank=True, trim_whitespace=False)
+    source = serializers.CharField(  # type: ignore[assignment]  # as above
+        allow_blank=True, trim_whitespace=False
+    )
     deep = serializers.BooleanField(required=False, default=False, help_text="look at what it says, too (layer L2)")
 
 
@@ -182,7 +186,7 @@ class PrimeDiagnosticSerializer(serializers.Serializer[Any]):
     atom = serializers.CharField()
     message = serializers.CharField()
     hint = serializers.CharField(required=False)
-    source = PrimePlaceSerializer(required=False)  # type: ignore[assignment]  # a field may have any name
+    source = PrimePlaceSerializer(required=False)  # type: ignore[assignment]  # as above
 
 
 class PrimeChunksSerializer(serializers.Serializer[Any]):

@@ -30,6 +30,16 @@ class CallerRate(BaseThrottle):
         return True
 
 
+class CallerReads(BaseThrottle):
+    """As :class:`CallerRate`, for addresses whose POST only asks."""
+
+    def allow_request(self, request: Request, view: APIView) -> bool:
+        """True. Raises ``rate_limited``."""
+        if request.user and request.user.is_authenticated:
+            throttling.check(actor_name(request.user), Kind.REQUESTS)
+        return True
+
+
 def count_decisions(request: Request, cost: int) -> None:
     """Count ``cost`` reviews that the caller is about to decide. People, who decide in a session, are not limited.
 
