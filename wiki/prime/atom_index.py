@@ -170,18 +170,19 @@ class AtomIndex:
             for place in self._by_word.get(word, [])[:_COMPARED]:
                 counts[place] += 1
         near = sorted(counts, key=lambda place: (-counts[place], place))[:_COMPARED]
-        names = {self._name(place): place for place in reversed(near)}
+        names = {self._names[place]: place for place in reversed(near)}
         matches = get_close_matches(wanted, names, _CLOSE, 0.0)
         if len(matches) < _CLOSE:
-            begins = [place for place in range(len(self)) if self._name(place)[:3] == wanted[:3]][:_COMPARED]
-            more = {self._name(place): place for place in reversed(begins) if self._name(place) not in matches}
+            begins = [place for place, slug in enumerate(self._names) if slug.startswith(wanted[:3])][:_COMPARED]
+            more = {self._names[place]: place for place in reversed(begins) if self._names[place] not in matches}
             names |= more
             matches += get_close_matches(wanted, more, _CLOSE - len(matches), _ALIKE)
         return [self.atoms[names[match]].id for match in matches]
 
-    def _name(self, place: int) -> str:
-        """The slug: an id without its scope and its kind."""
-        return self.atoms[place].id.rpartition("/")[2].partition("-")[2]
+    @cached_property
+    def _names(self) -> list[str]:
+        """The slugs: ids without their scope and their kind."""
+        return [atom.id.rpartition("/")[2].partition("-")[2] for atom in self.atoms]
 
     @cached_property
     def _by_title(self) -> Mapping[str, list[int]]:
@@ -197,7 +198,7 @@ class AtomIndex:
 
     @cached_property
     def _by_word(self) -> Mapping[str, list[int]]:
-        return self._keyed(set(self._name(place).split("-")) for place in range(len(self)))
+        return self._keyed(set(name.split("-")) for name in self._names)
 
     @staticmethod
     def _keyed(keys: Iterable[Collection[str]]) -> Mapping[str, list[int]]:

@@ -6,7 +6,7 @@ import json
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
@@ -25,6 +25,7 @@ _ATOMS: Final = (
 )
 _TAGS: Final = "SELECT page_id, name, key FROM {tag}"
 _ALIASES: Final = "SELECT page_id, name FROM {alias}"
+_SLUG, _KIND, _PATH = 2, 4, 6  # places in a row of _ATOMS
 #: More changed atoms than this, and all are read anew: many small reads cost as much.
 _REREAD: Final = 2_000
 
@@ -40,13 +41,21 @@ class _State(NamedTuple):
     rows: int
 
 
+class _Row(NamedTuple):
+    """What the database has of an atom."""
+
+    values: tuple[Any, ...]
+    tags: list[tuple[str, str]]
+    aliases: Iterable[str]
+
+
 @dataclass(slots=True)
 class _Kept:
     """What this process knows."""
 
     state: _State
     settled: bool
-    slugs: dict[int, str] = field(default_factory=dict)
+    rows: dict[int, _Row] = field(default_factory=dict)
     atoms: dict[int, Atom] = field(default_factory=dict)
     index: AtomIndex = field(default_factory=lambda: AtomIndex(()))
 
@@ -93,27 +102,26 @@ def _refresh(kept: _Kept, state: _State) -> None:
     """Read what changed since the last time."""
     # Edges that wait to be weighed are told by no version of the index.
     kept.settled = not Page.objects.filter(graph_dirty=True).exists()
-    last = max(kept.state.newest, 0) if kept.atoms else 0
-    rows = _changed(last)
-    if last and len(rows) > _REREAD:
-        kept.atoms, rows = {}, _changed(0)
-    everything = not kept.atoms
-    changed = [row[1] for row in rows]
-    tags, aliases = _tags(None if everything else changed), _aliases(None if everything else changed)
-    for row in rows:
+    last = kept.state.newest if kept.rows else 0
+    found = _changed(last)
+    if last and len(found) > _REREAD:
+        kept.rows, found = {}, _changed(0)
+    changed = [row[1] for row in found] if kept.rows else None
+    tags, aliases = _tags(changed), _aliases(changed)
+    for row in found:
         pk = row[1]
-        kept.slugs[pk] = row[2]
-        kept.atoms[pk] = _atom(row, tags.get(pk, []), aliases.get(pk, ()))
-    if len(kept.atoms) != state.rows:
+        kept.atoms.pop(pk, None)
+        kept.rows[pk] = _Row(row, tags.get(pk, []), aliases.get(pk, ()))
+    if len(kept.rows) != state.rows:
         _drop_gone(kept)
-    kept.slugs = {pk: kept.slugs[pk] for pk in kept.atoms}
-    ids, degrees = _ids(kept, state.scope), _degrees()
-    for pk, atom in kept.atoms.items():
-        degree = degrees.get(pk, 0)
-        if atom.id != ids[pk] or atom.degree != degree:
-            kept.atoms[pk] = replace(atom, id=ids[pk], degree=degree)
+    before, degrees = kept.atoms, _degrees()
+    kept.atoms = {}
+    for pk, name in _ids(kept, state.scope).items():
+        degree, atom = degrees.get(pk, 0), before.get(pk)
+        same = atom is not None and atom.id == name and atom.degree == degree
+        kept.atoms[pk] = atom if atom and same else _atom(kept.rows[pk], name, degree)
     kept.index = AtomIndex(kept.atoms.values(), state.version)
-    newest = max((row[0] for row in rows), default=kept.state.newest)
+    newest = max((row[0] for row in found), default=0)
     kept.state = state._replace(newest=max(newest, state.newest))
 
 
@@ -125,30 +133,30 @@ def _changed(last: int) -> list[tuple[Any, ...]]:
 
 def _drop_gone(kept: _Kept) -> None:
     there = {pk for (pk,) in all_rows("SELECT page_id FROM {atom}")}
-    for pk in kept.atoms.keys() - there:
-        del kept.atoms[pk]
+    for pk in kept.rows.keys() - there:
+        del kept.rows[pk]
 
 
-def _atom(row: tuple[Any, ...], tags: list[tuple[str, str]], aliases: Iterable[str]) -> Atom:
-    (_, pk, _, uid, kind, title, path, lang, description, sources, *rest) = row
+def _atom(row: _Row, name: str, degree: int) -> Atom:
+    (_, pk, _, uid, kind, title, path, lang, description, sources, *rest) = row.values
     summary, core, full, quality, failed, lifecycle, version, created, updated, content_hash, contract = rest
     return Atom(
-        id="",
+        id=name,
         pk=pk,
-        uid=str(uid if isinstance(uid, UUID) else UUID(hex=uid)),
+        uid=str(uid) if isinstance(uid, UUID) else f"{uid[:8]}-{uid[8:12]}-{uid[12:16]}-{uid[16:20]}-{uid[20:]}",
         kind=kind,
         title=title,
         path=path,
         lang=lang,
         description=description,
-        tags=tuple(name for name, _ in tags),
-        tag_keys=frozenset(key for _, key in tags),
-        aliases=tuple(aliases),
+        tags=tuple(tag for tag, _ in row.tags),
+        tag_keys=frozenset(key for _, key in row.tags),
+        aliases=tuple(row.aliases),
         sources=() if sources == "[]" else tuple(from_json(sources)),
         tokens=(summary, core, full),
         quality=quality,
         failed=_failed(failed),
-        degree=0,
+        degree=degree,
         lifecycle=lifecycle,
         version=version,
         created=created,
@@ -206,16 +214,12 @@ def _ids(kept: _Kept, scope: str) -> dict[int, str]:
     order in which they came.
     """
     groups: dict[str, list[int]] = defaultdict(list)
-    for pk, slug in kept.slugs.items():
-        groups[f"@{scope}/{kept.atoms[pk].kind}-{slug}"].append(pk)
+    for pk, row in kept.rows.items():
+        groups[f"@{scope}/{row.values[_KIND]}-{row.values[_SLUG]}"].append(pk)
+    ids = {pks[0]: name for name, pks in groups.items() if len(pks) == 1}
     taken = set(groups)
-    ids: dict[int, str] = {}
-    for name in sorted(groups):
-        pks = groups[name]
-        ids[pks[0]] = name
-        if len(pks) == 1:
-            continue
-        first, *others = sorted(pks, key=lambda pk: kept.atoms[pk].path)
+    for name in sorted(name for name, pks in groups.items() if len(pks) > 1):
+        first, *others = sorted(groups[name], key=lambda pk: kept.rows[pk].values[_PATH])
         ids[first] = name
         number = 2
         for pk in others:
