@@ -51,3 +51,18 @@ def test_a_time_limit_that_is_none_is_named_and_not_taken(given: str, tmp_path: 
     assert read("SYNAPSE_TIMEOUTS", tmp_path, **variables) == "{'list_pages': 0.5}"
     wrong = read("UNREADABLE_SETTINGS", tmp_path, **variables)
     assert wrong == "{'SYNAPSE_TIMEOUT_GET_PAGE': 'a number of seconds above 0'}"
+
+
+@pytest.mark.parametrize("given", ["Wiki", "a b", "@wiki", "a/b", "-a", "a--b", "知识"])
+def test_a_scope_that_no_id_can_have_is_named_and_not_taken(given: str, tmp_path: Path) -> None:
+    variables = {"SYNAPSE_DATA": str(tmp_path), "SYNAPSE_PRIME_SCOPE": given}
+    assert read("SYNAPSE_PRIME_SCOPE, list(settings.UNREADABLE_SETTINGS)", tmp_path, **variables) == (
+        "wiki ['SYNAPSE_PRIME_SCOPE']"
+    )
+
+
+def test_a_scope_of_ids_may_be_named(tmp_path: Path) -> None:
+    assert (
+        read("SYNAPSE_PRIME_SCOPE", tmp_path, SYNAPSE_DATA=str(tmp_path), SYNAPSE_PRIME_SCOPE=" my-notes2 ")
+        == "my-notes2"
+    )

@@ -32,7 +32,7 @@ CORE_TOKENS: Final = 400
 TAG_CHARACTERS: Final = 1_000
 #: Sections that say where a page's statements come from, not what they are: in English, Italian, French and German.
 NOT_IN_CORE: Final = frozenset(
-    {"sources", "references", "examples", "notes", "history", "see also", "log"}
+    {"sources", "source", "references", "reference", "examples", "example", "notes", "history", "see also", "log"}
     | {"fonti", "riferimenti", "esempi", "note", "cronologia", "storia", "vedi anche", "registro"}
     | {"références", "exemples", "historique", "histoire", "voir aussi", "journal"}
     | {"quellen", "einzelnachweise", "beispiele", "notizen", "anmerkungen", "verlauf", "geschichte", "siehe auch"}
