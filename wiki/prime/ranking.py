@@ -22,6 +22,8 @@ Values = npt.NDArray[np.float64]
 MAX_CANDIDATES: Final = 500
 MAX_ASKED: Final = 5_000
 """Up to so many admitted pages the words index is asked about these alone; of more, about all."""
+ASKED: Final = ("lexical", "tag", "axis")
+"""The signals of what a question asks for; the others are of what a page is."""
 _LEVELS: Final = (Level.SUMMARY, Level.CORE, Level.FULL)
 
 

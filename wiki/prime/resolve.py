@@ -12,13 +12,16 @@ from wiki.prime.hits import explained, shaped
 from wiki.prime.intent import Intent, read_intent
 from wiki.prime.levels import Level
 from wiki.prime.phrases import normalised
-from wiki.prime.ranking import Question, Ranked, rank
+from wiki.prime.ranking import ASKED, Question, Ranked, rank
 from wiki.search import texts
 
 DEFAULT_TOKENS: Final = 1_500
 MAX_WALKED: Final = 200
+RELEVANT: Final = 0.4
+"""A page without at least this much of the words, tags or axes asked for costs more tokens than it answers with:
+at 0.2 contexts held as many facts for a third more tokens, at 0.6 fewer facts (`python -m benchmarks.worth`)."""
 FALLING: Final = (Level.FULL, Level.CORE, Level.SUMMARY)
-"""A page falls to the next shorter level until it fits."""
+"""A page falls to the next shorter level until it fits. The best one, and those that the brief names, start at full."""
 
 
 def resolve(
@@ -36,9 +39,10 @@ def resolve(
     ranked = _ranked(intent, brief, index, budget)
     demands = demands_of(intent, [one.atom for one in ranked], index)
     unmet, reasons = _load_demanded(demands, ranked, budget)
-    for one in ranked[:MAX_WALKED]:
+    for place, one in enumerate(_relevant(ranked, intent)):
         if one.atom.id not in demands.avoid:
-            budget.take(one.atom, FALLING if one.atom.pk in intent.pages else FALLING[1:])
+            named = place == 0 or one.atom.pk in intent.pages
+            budget.take(one.atom, FALLING if named else FALLING[1:])
         if not budget.room:
             break
     taken = list(budget.taken.values())
@@ -80,6 +84,15 @@ def _ranked(intent: Intent, brief: str, index: AtomIndex, budget: Budget) -> lis
     by_pk = {one.atom.pk: one for one in ranked}
     named = [by_pk.get(pk) or Ranked(index.by_pk[pk], 0.0, {}) for pk in intent.pages]
     return [*named, *(one for one in ranked if one.atom.pk not in intent.pages)]
+
+
+def _relevant(ranked: Sequence[Ranked], intent: Intent) -> list[Ranked]:
+    """The pages that have enough of what the brief asks for; named ones always. Room is left rather than filled."""
+    return [
+        one
+        for one in ranked[:MAX_WALKED]
+        if one.atom.pk in intent.pages or max(one.signals.get(name, 0.0) for name in ASKED) >= RELEVANT
+    ]
 
 
 def _load_demanded(
