@@ -19,13 +19,15 @@ _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 class Alias:
     """An old name of a tool, and what it means today.
 
-    ``renamed`` maps parameters as they were called to what they are called now; ``forced`` are arguments that are set
-    whatever the caller says. ``use_instead`` is the name that callers are told, where it is not ``target``.
+    ``renamed`` maps parameters as they were called to what they are called now; ``prefixed`` says, by the name of now,
+    what comes before the text of such a one. ``forced`` are arguments that are set whatever the caller says.
+    ``use_instead`` is the name that callers are told, where it is not ``target``.
     """
 
     name: str
     target: str
     renamed: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    prefixed: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     forced: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
     use_instead: str = ""
 
@@ -38,10 +40,13 @@ class Alias:
             return dict(self.forced) or None
         if not isinstance(given, dict):
             return given
-        meant = {
-            new if (new := self.renamed.get(name, name)) == name or new not in given else name: value
-            for name, value in given.items()
-        }
+        meant = {}
+        for name, value in given.items():
+            new = self.renamed.get(name, name)
+            if new == name or new in given:
+                meant[name] = value
+            else:
+                meant[new] = self.prefixed.get(new, "") + value if isinstance(value, str) else value
         return {**meant, **self.forced}
 
     def marks(self) -> dict[str, Any]:
@@ -55,6 +60,7 @@ ALIASES: Final[tuple[Alias, ...]] = (
     Alias(name="list_review_items", target="list_reviews"),
     Alias(name="graph_neighbors", target="get_graph_neighborhood"),
     Alias(name="rescan_sources", target="trigger_source_rescan"),
+    Alias(name="prime_search", target="prime_query", renamed={"query": "scope"}, prefixed={"scope": "focus:"}),
 )
 BY_OLD_NAME: Final = {alias.name: alias for alias in ALIASES}
 

@@ -53,6 +53,7 @@ def build_contract() -> dict[str, Any]:
             alias.name: {
                 "target": alias.target,
                 "renamed": dict(alias.renamed),
+                **({"prefixed": dict(alias.prefixed)} if alias.prefixed else {}),
                 "forced": dict(alias.forced),
                 "use_instead": alias.use_instead or alias.target,
             }

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from django.conf import settings
 
-from mcpapi.aliases import ALIASES, REMOVED
+from mcpapi.aliases import ALIASES, REMOVED, Alias
 from mcpapi.contract import PROFILES, contract_name
 from mcpapi.profiles import registered
 from mcpapi.registry import STAGED_WRITE_PAGE, TOOLS, VISIBLE_TOOL_CAP, ToolSpec
@@ -23,7 +23,10 @@ renamed, hidden and retired: [Changing the tools](tools.md). What programs may r
 An agent on this machine starts `manage.py mcp` and speaks over standard input and output; others speak streamable HTTP
 at `/mcp`, with a token. Every answer is one object, as structured content and, the same JSON, as text. A failure is
 `{{"error": "what to do", "error_code": "..."}}` with `isError` true; [Errors](errors.md) lists the codes. Arguments
-that a tool does not name are refused; k, depth and limit are clamped to their bounds.
+that a tool does not name are refused; k, depth, limit, budget_tokens and max_tokens are clamped to their bounds.
+
+Pages, sources and levels of pages are resources too, each with its template: `synapse://page/<id>`,
+`synapse://source/<path>` and `synapse://prime/<id>?level=`.
 
 At most {VISIBLE_TOOL_CAP} tools are listed. `SYNAPSE_HIDDEN_TOOLS` says which are called and not listed,
 `SYNAPSE_TIMEOUT_<TOOL>` sets another time limit ([Configuration](configuration.md)).
@@ -115,6 +118,8 @@ def _parameters(schema: Schema, inside: str = "") -> Iterator[str]:
 def _type(rule: Schema) -> str:
     kinds = rule["type"] if isinstance(rule["type"], list) else [rule["type"]]
     parts = [" or ".join(kinds)]
+    if rule.get("items", {}).get("type") == "string":
+        parts = [f"{parts[0]} of string"]
     if "enum" in rule:
         parts = [", ".join("null" if value is None else str(value) for value in rule["enum"])]
     if "minimum" in rule or "maximum" in rule:
@@ -140,10 +145,19 @@ def _old_names() -> Iterator[str]:
     yield from _row("old name", "is", "instead")
     yield "|---|---|---|"
     for alias in ALIASES:
-        yield from _row(f"`{alias.name}`", f"`{alias.target}`", f"`{alias.use_instead or alias.target}`")
+        yield from _row(f"`{alias.name}`", _meaning(alias), f"`{alias.use_instead or alias.target}`")
     if REMOVED:
         yield "\nThese were removed, and answer `tool_removed`:\n"
         yield from (f"- `{name}`: {instead}" for name, instead in REMOVED.items())
+
+
+def _meaning(alias: Alias) -> str:
+    """The tool that an old name is, and what its parameters are called now."""
+    renamed = (
+        f"`{old}` as `{new}`" + (f" with `{alias.prefixed[new]}` before it" if new in alias.prefixed else "")
+        for old, new in alias.renamed.items()
+    )
+    return ", ".join([f"`{alias.target}`", *renamed])
 
 
 def _row(*cells: str) -> Iterator[str]:

@@ -30,7 +30,8 @@ class Profile(StrEnum):
 
 
 READ_TOOLS: Final = frozenset(
-    {"search_wiki", "get_page", "list_pages", "get_graph_neighborhood", "list_reviews", "read_source_file"},
+    {"search_wiki", "get_page", "list_pages", "get_graph_neighborhood", "list_reviews", "read_source_file"}
+    | {"prime_query", "prime_resolve", "prime_intent", "prime_validate", "prime_compile"},
 )
 WRITE_TOOLS: Final = frozenset({"write_page", "trigger_source_rescan", "resolve_review", "propose_review"})
 PROPOSING_TOOLS: Final = frozenset({"write_page", "propose_review"})

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from mcpapi import schemas
-from mcpapi.tools import health, reading, reviewing, writing
+from mcpapi import prime_schemas, schemas
+from mcpapi.tools import health, priming, reading, reviewing, writing
 from wiki.models import Scope
 
 VISIBLE_TOOL_CAP: Final = 15
@@ -93,7 +93,7 @@ TOOLS: Final[tuple[ToolSpec, ...]] = (
         description=(
             "Show which pages a page is linked with, in both directions. Use it to find related pages and context. "
             "Returns nodes with their distance and weighted edges, heaviest first, at most 200 nodes (truncated says "
-            "if there were more). The stored graph is read; nothing is computed."
+            "if there were more)."
         ),
         input_schema=schemas.NEIGHBORHOOD_IN,
         output_schema=schemas.NEIGHBORHOOD_OUT,
@@ -123,6 +123,71 @@ TOOLS: Final[tuple[ToolSpec, ...]] = (
         input_schema=schemas.LIST_REVIEWS_IN,
         output_schema=schemas.LIST_REVIEWS_OUT,
         handler=reviewing.list_reviews,
+    ),
+    ToolSpec(
+        name="prime_query",
+        title="Take pages within a budget",
+        description=(
+            "Take the pages that serve best, as many as a token budget holds. Use it when room is short and you know "
+            "a scope, tags or kinds. Returns hits, best first, each with why it ranks and the uri of its text, and up"
+            " to ten that did not fit. Never over the budget."
+        ),
+        input_schema=prime_schemas.PRIME_QUERY_IN,
+        output_schema=prime_schemas.PRIME_QUERY_OUT,
+        handler=priming.prime_query,
+        seconds=10,
+    ),
+    ToolSpec(
+        name="prime_resolve",
+        title="Gather context for a task",
+        description=(
+            "Turn a task into its context within a token budget. Use it before you answer or write something larger. "
+            "Returns the intent (as prime_intent), hits (as prime_query), the contract (what your text must include "
+            "and avoid; unmet: what could not be had) and conflicts. Never over max_tokens."
+        ),
+        input_schema=prime_schemas.PRIME_RESOLVE_IN,
+        output_schema=prime_schemas.PRIME_RESOLVE_OUT,
+        handler=priming.prime_resolve,
+        seconds=15,
+    ),
+    ToolSpec(
+        name="prime_intent",
+        title="Read what a task asks for",
+        description=(
+            "Say what a task asks for. Use it to see how prime_resolve understands a brief. Returns task type, ids of"
+            " named pages, tags, words that must or must not be there, ambiguities, and fields of the domain. By "
+            "rules: it knows words, not hints."
+        ),
+        input_schema=prime_schemas.PRIME_INTENT_IN,
+        output_schema=prime_schemas.PRIME_INTENT_OUT,
+        handler=priming.prime_intent,
+        seconds=10,
+    ),
+    ToolSpec(
+        name="prime_validate",
+        title="Check a text against its pages",
+        description=(
+            "Hold a text against the pages it was made from. Use it before you hand over or write it. Returns ok, and"
+            " fixes: contract, links, quotations, numbers, citations, frontmatter, the domain's rules. Rules see "
+            "wording, not truth. A text too long for a page is payload_too_large."
+        ),
+        input_schema=prime_schemas.PRIME_VALIDATE_IN,
+        output_schema=prime_schemas.PRIME_VALIDATE_OUT,
+        handler=priming.prime_validate,
+        seconds=10,
+    ),
+    ToolSpec(
+        name="prime_compile",
+        title="Try a page before it is written",
+        description=(
+            "See what a source would be as a page. Use it before write_page, to find faults, duplicates and dead "
+            "links. Returns diagnostics and, without errors, the atom, its relations and three levels. Writes "
+            "nothing."
+        ),
+        input_schema=prime_schemas.PRIME_COMPILE_IN,
+        output_schema=prime_schemas.PRIME_COMPILE_OUT,
+        handler=priming.prime_compile,
+        seconds=10,
     ),
     ToolSpec(
         name="write_page",

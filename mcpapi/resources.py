@@ -2,7 +2,8 @@
 
 ``synapse://page/<id>`` is a page's file as it is, frontmatter included; ``synapse://source/<path>`` is a text file
 under raw/sources, whose path is percent-encoded as in any address. What is too long to be shown whole is refused, as a
-part that looks like the whole would mislead.
+part that looks like the whole would mislead. ``synapse://prime/<id>?level=`` is a page at one of its three lengths, by
+the id that the tools of prime answer, or any other name of the page; percent-encoded or not, as ``@`` and ``/`` may be.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from typing import Any, Final
-from urllib.parse import quote, unquote
+from urllib.parse import parse_qsl, quote, unquote
 from uuid import UUID
 
 from mcp.types import (
@@ -22,12 +23,14 @@ from mcp.types import (
     TextResourceContents,
 )
 
+from mcpapi.prime_schemas import DEFAULT_LEVEL, LEVELS
 from vault.errors import ErrorCode, SynapseError
 from wiki.services import reading, sources
 
 SCHEME: Final = "synapse://"
 PAGE: Final = f"{SCHEME}page/"
 SOURCE: Final = f"{SCHEME}source/"
+PRIME: Final = f"{SCHEME}prime/"
 MARKDOWN: Final = "text/markdown"
 TEXT: Final = "text/plain"
 TEMPLATES: Final = ListResourceTemplatesResult(
@@ -47,6 +50,16 @@ TEMPLATES: Final = ListResourceTemplatesResult(
                 "A text file under raw/sources: raw/sources/…, or a path relative to it, percent-encoded. "
                 f"Above {sources.MAX_CHARACTERS:,} characters read it with read_source_file."
             ),
+        ),
+        ResourceTemplate(
+            uri_template=f"{PRIME}{{+id}}{{?level}}",
+            name="prime",
+            title="A page at one of three lengths",
+            description=(
+                f"A page's words at a level: {', '.join(LEVELS)}; {DEFAULT_LEVEL} if it is left out. The id is the "
+                "one of a hit of prime_query, @scope/kind-slug."
+            ),
+            mime_type=MARKDOWN,
         ),
     ],
 )
@@ -122,15 +135,19 @@ def read_resource(uri: str) -> ReadResourceResult:
     """The text at an address.
 
     Raises what the tools raise: ``page_not_found``, ``source_not_found``, ``path_not_allowed``, ``not_a_text_file``,
-    ``payload_too_large`` …; and ``not_found`` for an address that is none of ours.
+    ``payload_too_large``, ``unknown_atom``, ``invalid_level`` …; and ``not_found`` for an address that is none of ours.
     """
     if uri.startswith(PAGE):
         return _read_page(uri, _decoded(uri.removeprefix(PAGE)))
     if uri.startswith(SOURCE):
         return _read_source(uri, _decoded(uri.removeprefix(SOURCE)))
+    if uri.startswith(PRIME):
+        name, _, asked = uri.removeprefix(PRIME).partition("?")
+        return _read_level(uri, _decoded(name), _level(asked))
     raise SynapseError(
         ErrorCode.NOT_FOUND,
-        f"There is no such resource. Addresses are {PAGE}<id> and {SOURCE}<path>; resources/list has them.",
+        f"There is no such resource. Addresses are {PAGE}<id>, {SOURCE}<path> and {PRIME}<id>?level=; resources/list "
+        "has pages and sources, prime_query the others.",
     )
 
 
@@ -167,8 +184,34 @@ def _read_source(uri: str, path: str) -> ReadResourceResult:
     return _contents(uri, read["content"], _mime_of(read["path"]), read["path"], read["content_hash"])
 
 
-def _contents(uri: str, text: str, mime: str, path: str, content_hash: str) -> ReadResourceResult:
-    meta = {"synapse/path": path, "synapse/content_hash": content_hash}
+def _level(asked: str) -> str:
+    """The level that the address asks for, after its ``?``."""
+    given = parse_qsl(asked, keep_blank_values=True)
+    if any(name != "level" for name, _ in given) or len(given) > 1:
+        raise SynapseError(
+            ErrorCode.INVALID_PARAM_VALUE, "This address takes one parameter, ?level=.", parameters=["level"]
+        )
+    return given[0][1] if given and given[0][1] else DEFAULT_LEVEL
+
+
+def _read_level(uri: str, name: str, level: str) -> ReadResourceResult:
+    # Loaded by the first who asks, as in mcpapi.tools.priming.
+    from wiki.prime.atoms import atoms, level_texts
+    from wiki.prime.query import level_named
+
+    wanted = level_named(level)
+    atom = atoms().find(name)
+    text = level_texts([atom.pk], wanted).get(atom.pk)
+    if text is None:  # deleted since
+        raise SynapseError(
+            ErrorCode.UNKNOWN_ATOM, "This page was deleted. Look for another with prime_query.", close=[]
+        )
+    more = {"synapse/level": level, "synapse/tokens": atom.cost(wanted)}
+    return _contents(uri, text, MARKDOWN, atom.path, atom.content_hash, **more)
+
+
+def _contents(uri: str, text: str, mime: str, path: str, content_hash: str, **more: Any) -> ReadResourceResult:
+    meta = {"synapse/path": path, "synapse/content_hash": content_hash, **more}
     return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=mime, text=text, _meta=meta)])
 
 

@@ -36,15 +36,17 @@ def gives(properties: dict[str, Schema], required: list[str]) -> Schema:
     return {"type": "object", "oneOf": [success, ERROR]}
 
 
-def _described(schema: Schema, description: str) -> Schema:
+def described(schema: Schema, description: str) -> Schema:
+    """The schema of a field, said what it is."""
     return {**schema, "description": description}
 
 
-def _listed(item: Schema, required: list[str]) -> Schema:
+def rows(item: Schema, required: list[str]) -> Schema:
+    """The schema of a list of objects with these properties."""
     return {"type": "array", "items": {"type": "object", "properties": item, "required": required}}
 
 
-_EXACT_TITLE: Final = _described({"type": "string"}, "Exact page title (case-sensitive).")
+_EXACT_TITLE: Final = described({"type": "string"}, "Exact page title (case-sensitive).")
 
 SEARCH_WIKI_IN: Final = takes(
     {
@@ -61,7 +63,7 @@ SEARCH_WIKI_IN: Final = takes(
 )
 SEARCH_WIKI_OUT: Final = gives(
     {
-        "result": _listed(
+        "result": rows(
             {
                 "id": _UUID,
                 "title": _TITLE_OR_NULL,
@@ -84,7 +86,7 @@ SEARCH_WIKI_OUT: Final = gives(
 GET_PAGE_IN: Final = takes(
     {
         "title": _EXACT_TITLE,
-        "path": _described(
+        "path": described(
             _STRING_OR_NULL,
             "Vault path, to tell pages with one title apart; title is then that page's, or empty.",
         ),
@@ -113,15 +115,15 @@ LIST_PAGES_IN: Final = takes(
             "default": 100,
             "minimum": 1,
             "maximum": 500,
-            "description": "Pages in one answer. Clamped to [1, 500].",
+            "description": "Pages in one answer. Clamped.",
         },
-        "cursor": _described(_STRING_OR_NULL, "next_cursor of the answer before; null begins."),
+        "cursor": described(_STRING_OR_NULL, "next_cursor of the answer before; null begins."),
     },
     [],
 )
 LIST_PAGES_OUT: Final = gives(
     {
-        "result": _listed(
+        "result": rows(
             {"id": _UUID, "title": _TITLE_OR_NULL, "type": _TYPE_OR_NULL, "relevance_score": _NO_SCORE},
             ["id", "relevance_score"],
         ),
@@ -139,7 +141,7 @@ NEIGHBORHOOD_IN: Final = takes(
             "default": 1,
             "minimum": 1,
             "maximum": 2,
-            "description": "How many links away. Clamped to [1, 2].",
+            "description": "How many links away. Clamped.",
         },
     },
     ["title"],
@@ -147,11 +149,11 @@ NEIGHBORHOOD_IN: Final = takes(
 NEIGHBORHOOD_OUT: Final = gives(
     {
         "center": {"type": "string", "description": "id of the page asked for"},
-        "nodes": _listed(
+        "nodes": rows(
             {"id": _UUID, "title": _TITLE_OR_NULL, "type": _TYPE_OR_NULL, "depth": {"type": "integer"}},
             ["id", "depth"],
         ),
-        "edges": _listed(
+        "edges": rows(
             {
                 "source": _UUID,
                 "target": _UUID,
@@ -228,13 +230,13 @@ WRITE_PAGE_IN: Final = takes(
         "origin_source": {
             "type": "string",
             "default": "",
-            "description": "A further source path, added to sources; it does not stand for them.",
+            "description": "A further source path, added to sources.",
         },
-        "base_hash": _described(
+        "base_hash": described(
             _STRING_OR_NULL,
-            "content_hash of the version this change was made from. Needed when somebody else changed the page last.",
+            "content_hash of the version you read. Needed when somebody else changed the page last.",
         ),
-        "path": _described(_STRING_OR_NULL, "Vault path of the page meant, where several bear the title."),
+        "path": described(_STRING_OR_NULL, "Vault path of the page meant, where several bear the title."),
     },
     ["title", "content", "frontmatter"],
 )
@@ -291,7 +293,7 @@ LIST_REVIEWS_IN: Final = takes(
             "default": 50,
             "minimum": 1,
             "maximum": 100,
-            "description": "Items in one answer. Clamped to [1, 100].",
+            "description": "Items in one answer. Clamped.",
         },
         "item_type": {
             "type": ["string", "null"],
@@ -299,13 +301,13 @@ LIST_REVIEWS_IN: Final = takes(
             "default": None,
             "description": "null lists all kinds.",
         },
-        "cursor": _described(_STRING_OR_NULL, "next_cursor of the answer before; null begins."),
+        "cursor": described(_STRING_OR_NULL, "next_cursor of the answer before; null begins."),
     },
     [],
 )
 LIST_REVIEWS_OUT: Final = gives(
     {
-        "result": _listed(
+        "result": rows(
             {
                 "id": _UUID,
                 "status": {"type": "string"},
@@ -346,7 +348,7 @@ PROPOSE_REVIEW_IN: Final = takes(
             "type": "array",
             "minItems": 1,
             "maxItems": MAX_PROPOSED,
-            "description": "Each asks for one decision. At most 20.",
+            "description": "Each asks for one decision.",
             "items": {
                 "type": "object",
                 "properties": {
@@ -371,7 +373,7 @@ PROPOSE_REVIEW_IN: Final = takes(
 )
 PROPOSE_REVIEW_OUT: Final = gives(
     {
-        "result": _listed(
+        "result": rows(
             {"index": {"type": "integer"}, "outcome": {"type": "string"}, "id": {"type": "string"}},
             ["index", "outcome"],
         ),

@@ -61,7 +61,8 @@ def _leads(alias: aliases.Alias, tools: Mapping[str, ToolSpec]) -> bool:
     target = tools.get(alias.target)
     if target is None or (alias.use_instead or alias.target) not in tools:
         return False
-    return {*alias.renamed.values(), *alias.forced} <= set(target.input_schema["properties"])
+    prefixed = set(alias.prefixed) <= set(alias.renamed.values())
+    return prefixed and {*alias.renamed.values(), *alias.forced} <= set(target.input_schema["properties"])
 
 
 async def _shown(surface: Surface) -> list[types.Tool]:

@@ -39,6 +39,8 @@ JOB: Final = "tool_calls"
 KEPT: Final = frozenset(
     {"query", "k", "title", "path", "type", "limit", "offset", "depth", "status", "item_type", "id", "action"}
     | {"base_hash", "origin_source"}
+    | {"scope", "tags", "level", "budget_tokens", "max_tokens", "kinds", "exclude_ids", "include_text"}
+    | {"domain", "atom_set", "validators", "deep"}
 )
 #: The same of each of the items that are proposed.
 KEPT_OF_ITEMS: Final = frozenset({"item_type", "page", "proposed_page_type", "base_hash"})
@@ -50,7 +52,7 @@ _MAX_NAMES: Final = 50
 _UNGUESSABLE: Final = 32
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,31}")
 _TOKEN: Final = re.compile(r"(syn_|Bearer\s+)[A-Za-z0-9._~+/-]{8,}=*")
-_LISTS: Final = ("result", "items", "nodes")
+_LISTS: Final = ("result", "items", "nodes", "hits", "fixes", "diagnostics")
 _BATCH: Final = 100
 _FIRST_TIDY_SECONDS: Final = 60.0
 _TIDY_SECONDS: Final = 3_600.0

@@ -12,7 +12,9 @@ from typing import Any, Final, NoReturn
 from mcpapi.schemas import Schema
 from vault.errors import ErrorCode, SynapseError
 
-_CLAMPED: Final = frozenset({"k", "depth", "limit"})
+_CLAMPED: Final = frozenset({"k", "depth", "limit", "budget_tokens", "max_tokens"})
+# A value outside its list answers this code where the catalog has one for it.
+_CODES: Final = {"level": ErrorCode.INVALID_LEVEL}
 # The vault's own path rules judge these, so that a bad path answers alike through every door.
 _PATHS: Final = frozenset({"path"})
 _SHOWN_NAMES: Final = 10
@@ -48,8 +50,17 @@ def validated(schema: Schema, given: Any) -> dict[str, Any]:
             missing=missing,
         )
     return {
-        name: _value(name, rule, given[name]) if name in given else rule.get("default") for name, rule in known.items()
+        name: rule.get("default") if _left_out(name, schema, given) else _value(name, rule, given[name])
+        for name, rule in known.items()
     }
+
+
+def _left_out(name: str, schema: Schema, given: dict[str, Any]) -> bool:
+    """Is it not given? Null is nothing given for what may be left out and has no value then."""
+    if name not in given:
+        return True
+    optional = name not in schema["required"] and "default" not in schema["properties"][name]
+    return given[name] is None and optional
 
 
 def _refuse_unknown(known: dict[str, Schema], given: dict[str, Any]) -> None:
@@ -71,12 +82,12 @@ def _printable(name: str) -> str:
 
 def _value(name: str, rule: Schema, value: Any) -> Any:
     value = _typed(name, rule, value)
-    if isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(value, int | float) and not isinstance(value, bool):
         value = _bounded(name, rule, value)
     if "enum" in rule and value not in rule["enum"]:
         allowed = [str(option) if option is not None else "null" for option in rule["enum"]]
         _refuse(
-            ErrorCode.INVALID_PARAM_VALUE,
+            _CODES.get(name, ErrorCode.INVALID_PARAM_VALUE),
             f"{name} is one of: {', '.join(allowed)}.",
             parameter=name,
             allowed=rule["enum"],
@@ -105,14 +116,23 @@ def _typed(name: str, rule: Schema, value: Any) -> Any:
             parameter=name,
             expected=expected,
         )
+    if isinstance(value, list) and rule.get("items", {}).get("type") == "string":
+        strange = next((item for item in value if not isinstance(item, str)), "")
+        if strange != "":
+            _refuse(
+                ErrorCode.INVALID_PARAM_TYPE,
+                f"{name} must be an array of string, and one of it is {_NAMES.get(type(strange), 'unknown')}.",
+                parameter=name,
+                expected="string",
+            )
     return value
 
 
-def _bounded(name: str, rule: Schema, value: int) -> int:
+def _bounded(name: str, rule: Schema, value: float) -> float:
     low: int = rule.get("minimum", value)
     high: int = rule.get("maximum", value)
     if name in _CLAMPED:
-        return max(low, min(high, value))
+        return int(max(low, min(high, value)))  # what is clamped is counted: half a token is none
     if not low <= value <= high:
         _refuse(ErrorCode.INVALID_PARAM_VALUE, f"{name} must be at least {low}.", parameter=name, minimum=low)
     return value

@@ -29,14 +29,16 @@ READER = Caller(name="token:test", scope="read", door="mcp-http")
 def test_the_table_is_what_was_promised():
     """Written out by hand: an old name is never just deleted, and never comes to mean something else."""
     table = {
-        alias.name: (alias.target, dict(alias.renamed), dict(alias.forced), alias.use_instead) for alias in ALIASES
+        alias.name: (alias.target, dict(alias.renamed), dict(alias.prefixed), dict(alias.forced), alias.use_instead)
+        for alias in ALIASES
     }
     assert table == {
-        "read_page": ("get_page", {}, {}, ""),
-        "search": ("search_wiki", {}, {}, ""),
-        "list_review_items": ("list_reviews", {}, {}, ""),
-        "graph_neighbors": ("get_graph_neighborhood", {}, {}, ""),
-        "rescan_sources": ("trigger_source_rescan", {}, {}, ""),
+        "read_page": ("get_page", {}, {}, {}, ""),
+        "search": ("search_wiki", {}, {}, {}, ""),
+        "list_review_items": ("list_reviews", {}, {}, {}, ""),
+        "graph_neighbors": ("get_graph_neighborhood", {}, {}, {}, ""),
+        "rescan_sources": ("trigger_source_rescan", {}, {}, {}, ""),
+        "prime_search": ("prime_query", {"query": "scope"}, {"scope": "focus:"}, {}, ""),
     }
     assert aliases.REMOVED == {}
     assert len(BY_OLD_NAME) == len(ALIASES)
@@ -189,6 +191,28 @@ OLD = Alias(name="find_page", target="search_wiki", renamed={"text": "query"}, f
 def test_arguments_are_renamed_and_forced_and_the_callers_are_left_alone(given, meant):
     before = copy.deepcopy(given)
     assert OLD.arguments(given) == meant
+    assert given == before
+
+
+SEARCH = BY_OLD_NAME["prime_search"]
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ({"query": "rye bread"}, {"scope": "focus:rye bread"}),
+        ({"query": "tag:rye", "level": "full"}, {"scope": "focus:tag:rye", "level": "full"}),
+        ({"scope": "tag:rye"}, {"scope": "tag:rye"}),
+        ({"query": 5}, {"scope": 5}),
+        ({"query": "rye", "scope": "tag:rye"}, {"query": "rye", "scope": "tag:rye"}),
+        ({}, {}),
+        (None, None),
+    ],
+    ids=repr,
+)
+def test_the_words_of_prime_search_are_a_focus(given, meant):
+    before = copy.deepcopy(given)
+    assert SEARCH.arguments(given) == meant
     assert given == before
 
 

@@ -15,10 +15,16 @@ from mcp.types import PromptReference, ResourceTemplateReference
 from mcpapi import lookups, resources, server
 from mcpapi.profiles import Profile
 from wiki.models import Page
+from wiki.prime.atoms import level_texts
+from wiki.prime.levels import Level, tokens
+from wiki.prime.query import query
 from wiki.services import sources
 from wiki.sync import scan
 
 MODES = ["legacy", "auto"]
+PAGE = ResourceTemplateReference(uri="synapse://page/{id}")
+SOURCE = ResourceTemplateReference(uri="synapse://source/{+path}")
+PRIME = ResourceTemplateReference(uri="synapse://prime/{+id}{?level}")
 UMLAUT = "raw/sources/Über uns/100% Fläche #1?.md"
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -93,6 +99,73 @@ def test_a_source_is_found_by_its_encoded_path(vault, path, text, mime):
     assert (content.text, content.mime_type) == (text, mime)
 
 
+@pytest.mark.parametrize(
+    ("address", "level"),
+    [
+        ("@wiki/entity-moon", "core"),
+        ("@wiki/entity-moon?level=core", "core"),
+        ("@wiki/entity-moon?level=", "core"),
+        ("@wiki/entity-moon?level=summary", "summary"),
+        ("%40wiki%2Fentity-moon?level=full", "full"),
+        ("@wiki%2fentity-moon?level=f%75ll", "full"),
+        ("Moon?level=full", "full"),
+        ("wiki/moon.md?level=full", "full"),
+    ],
+)
+@pytest.mark.parametrize("mode", MODES)
+def test_a_level_is_found_by_the_id_or_another_name_of_its_page(vault, address, level, mode):
+    content = read(f"synapse://prime/{address}", mode)
+    page = Page.objects.get(title="Moon")
+    assert content.text == level_texts([page.pk], Level(level))[page.pk]
+    assert content.text.startswith("# Moon [entity]") and "It pulls the sea." in content.text
+    assert content.mime_type == "text/markdown"
+    assert content.meta == {
+        "synapse/path": "wiki/moon.md",
+        "synapse/content_hash": page.content_hash,
+        "synapse/level": level,
+        "synapse/tokens": tokens(content.text),
+    }
+
+
+@pytest.mark.parametrize(
+    ("address", "error_code"),
+    [
+        ("@wiki/entity-moon?level=Core", "invalid_level"),
+        ("@wiki/entity-moon?level=core#x", "invalid_level"),
+        ("@wiki/entity-mars?level=none", "invalid_level"),
+        ("@wiki/entity-moon?depth=1", "invalid_param_value"),
+        ("@wiki/entity-moon?level=core&level=full", "invalid_param_value"),
+        ("@wiki/entity-moon#core", "invalid_param_value"),
+        ("100%", "invalid_param_value"),
+        ("Twin", "ambiguous_title"),
+    ],
+)
+def test_a_level_that_there_is_not_is_refused(vault, address, error_code):
+    vault.write("a/twin.md", "---\ntitle: Twin\n---\n")
+    vault.write("b/twin.md", "---\ntitle: Twin\n---\n")
+    scan()
+    code, data = refused(lambda client: client.read_resource(f"synapse://prime/{address}"))
+    assert (code, data["error_code"]) == (-32602, error_code)
+
+
+def test_an_id_that_there_is_not_comes_with_those_that_are_like_it(vault):
+    _, data = refused(lambda client: client.read_resource("synapse://prime/@wiki/entity-mooon"))
+    assert data["error_code"] == "unknown_atom"
+    assert "@wiki/entity-moon" in data["close"]
+
+
+def test_what_a_hit_gives_as_its_address_can_be_read(vault):
+    vault.write("wiki/月 & meer.md", "---\ntitle: Sea\n---\nSalt.\n")
+    scan()
+    for hit in query(level="summary", include_text=True)["hits"]:
+        assert read(hit["uri"]).text == hit["text"]
+
+
+def test_the_templates_name_the_three_addresses(vault):
+    templates = ask(lambda client: client.list_resource_templates()).resource_templates
+    assert [template.uri_template for template in templates] == [PAGE.uri, SOURCE.uri, PRIME.uri]
+
+
 def test_the_list_begins_with_the_house_rules_and_each_address_in_it_can_be_read(vault):
     listed = ask(lambda client: client.list_resources())
     assert [resource.name for resource in listed.resources] == ["purpose.md", "schema.md", "Gone", "Moon", "Moor"]
@@ -143,7 +216,10 @@ def test_lists_that_are_given_whole_take_no_cursor(listing):
         ("synapse://page/", "page_not_found"),
         ("synapse://source/nowhere.txt", "source_not_found"),
         ("file:///etc/passwd", "not_found"),
-        ("synapse://prime/x", "not_found"),
+        ("synapse://prime/x", "unknown_atom"),
+        ("synapse://prime/", "unknown_atom"),
+        ("synapse://prime/@wiki/entity-mars?level=full", "unknown_atom"),
+        ("synapse://primes/x", "not_found"),
         ("SYNAPSE://page/x", "not_found"),
         ("raw/sources/sea.txt", "not_found"),
     ],
@@ -247,10 +323,6 @@ def complete(ref: Any, name: str, value: str) -> list[str]:
     return found.values
 
 
-PAGE = ResourceTemplateReference(uri="synapse://page/{id}")
-SOURCE = ResourceTemplateReference(uri="synapse://source/{+path}")
-
-
 def test_arguments_are_completed_from_titles_paths_and_kinds(vault):
     assert complete(PromptReference(name="file_answer"), "title", "moo") == ["Moon", "Moor"]
     assert complete(PAGE, "id", "Moon") == [str(Page.objects.get(title="Moon").uid)]
@@ -260,6 +332,11 @@ def test_arguments_are_completed_from_titles_paths_and_kinds(vault):
     assert complete(PromptReference(name="ask"), "question", "w") == []
     assert complete(PAGE, "id", "\0") == []
     assert complete(PAGE, "id", "%") == []
+    assert complete(PRIME, "id", "@wiki/entity-") == ["@wiki/entity-moon"]
+    assert complete(PRIME, "id", "moo") == ["@wiki/entity-moon", "@wiki/page-moor"]
+    assert complete(PRIME, "id", "\0") == []
+    assert complete(PRIME, "level", "") == ["summary", "core", "full"]
+    assert complete(PRIME, "level", "s") == ["summary"]
 
 
 def test_more_values_than_the_protocol_allows_are_counted(vault):
@@ -276,9 +353,11 @@ def test_more_values_than_the_protocol_allows_are_counted(vault):
         (PromptReference(name="no"), "x", "not_found"),
         (ResourceTemplateReference(uri="file:///{x}"), "x", "not_found"),
         (PAGE, "path", "invalid_param_value"),
+        (PAGE, "level", "invalid_param_value"),
+        (PRIME, "path", "invalid_param_value"),
         (PromptReference(name="ask"), "title", "invalid_param_value"),
     ],
-    ids=["prompt", "template", "variable", "argument"],
+    ids=["prompt", "template", "variable", "of another", "of a source", "argument"],
 )
 def test_what_can_not_be_completed_is_refused(ref, name, error_code):
     code, data = refused(lambda client: client.complete(ref, {"name": name, "value": ""}))

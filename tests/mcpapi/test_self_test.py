@@ -78,10 +78,11 @@ def test_a_schema_that_is_none_ends_the_start(monkeypatch, changes):
         (Alias(name="old", target="get_page", use_instead="nowhere"), {}),
         (Alias(name="old", target="get_page", renamed={"name": "titel"}), {}),
         (Alias(name="old", target="get_page", forced={"titel": "x"}), {}),
+        (Alias(name="old", target="get_page", prefixed={"title": "x"}), {}),
         (Alias(name="get_page", target="search_wiki"), {}),
         (Alias(name="old", target="get_page"), {"old": "Use get_page."}),
     ],
-    ids=["target", "use_instead", "renamed", "forced", "a tool's name", "removed"],
+    ids=["target", "use_instead", "renamed", "forced", "prefixed", "a tool's name", "removed"],
 )
 def test_an_alias_that_leads_nowhere_is_named(monkeypatch, alias, removed):
     assert unresolved([alias], BY_NAME, removed) == {alias.name}

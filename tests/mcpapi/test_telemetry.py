@@ -150,6 +150,29 @@ def test_a_text_is_kept_as_its_length_and_hash_and_a_short_one_as_its_length():
     }
 
 
+def test_briefs_texts_and_sources_of_prime_are_content():
+    for name in ("brief", "artifact", "source"):
+        kept = kept_params({name: SECRET, "level": "core", "max_tokens": 300, "atom_set": ["@wiki/concept-a"]})
+        assert kept[name] == {"characters": len(SECRET), "sha256": hashlib.sha256(SECRET.encode()).hexdigest()}
+        assert (kept["level"], kept["max_tokens"], kept["atom_set"]) == ("core", 300, ["@wiki/concept-a"])
+
+
+@pytest.mark.parametrize(
+    ("answer", "results"),
+    [
+        ({"hits": [1, 2], "total_tokens": 5, "omitted": [3]}, 2),
+        ({"ok": True, "fixes": []}, 0),
+        ({"ok": False, "diagnostics": [1], "compiled": None}, 1),
+        ({"domain": "wiki", "terms": [1, 2]}, None),
+    ],
+    ids=["query", "validate", "compile", "intent"],
+)
+def test_what_prime_lists_is_counted(answer, results):
+    calls = Calls()
+    calls.note(record(tool="prime", answer=answer))
+    assert calls._rows[0].results == results
+
+
 def test_of_items_only_what_they_are_about_is_kept():
     item = {"item_type": "confirm", "page": "Alan Turing", "title": "Is the key hunter2?", "proposed_body": SECRET}
     kept = kept_params({"items": [item, 5]})["items"]

@@ -54,6 +54,14 @@ def test_defaults_are_filled_in():
         ("list_pages", {"limit": -1}, "limit", 1),
         ("list_reviews", {"limit": 999}, "limit", 100),
         ("list_reviews", {"limit": 0}, "limit", 1),
+        ("prime_query", {"budget_tokens": 0}, "budget_tokens", 1),
+        ("prime_query", {"budget_tokens": -(10**30)}, "budget_tokens", 1),
+        ("prime_query", {"budget_tokens": 10**30}, "budget_tokens", 25_000),
+        ("prime_query", {"budget_tokens": 1e300}, "budget_tokens", 25_000),
+        ("prime_query", {"budget_tokens": 300.9}, "budget_tokens", 300),
+        ("prime_query", {"budget_tokens": 0.5}, "budget_tokens", 1),
+        ("prime_resolve", {"brief": "b", "max_tokens": 25_001}, "max_tokens", 25_000),
+        ("prime_resolve", {"brief": "b", "max_tokens": 1_000.0}, "max_tokens", 1_000),
     ],
 )
 def test_bounds_are_applied_and_not_refused(tool, arguments, parameter, becomes):
@@ -76,6 +84,22 @@ def test_bounds_are_applied_and_not_refused(tool, arguments, parameter, becomes)
         ("write_page", {"title": "T", "content": "c", "frontmatter": "type: concept"}, "frontmatter"),
         ("write_page", {"title": "T", "content": {"a": 1}, "frontmatter": PAGE}, "content"),
         ("read_source_file", {"path": "a", "offset": "0"}, "offset"),
+        ("prime_query", {"scope": ["tag:x"]}, "scope"),
+        ("prime_query", {"tags": "x"}, "tags"),
+        ("prime_query", {"tags": ["x", 5]}, "tags"),
+        ("prime_query", {"tags": [None]}, "tags"),
+        ("prime_query", {"tags": [""], "kinds": [["concept"]]}, "kinds"),
+        ("prime_query", {"level": None}, "level"),
+        ("prime_query", {"level": 5}, "level"),
+        ("prime_query", {"budget_tokens": "1200"}, "budget_tokens"),
+        ("prime_query", {"budget_tokens": True}, "budget_tokens"),
+        ("prime_query", {"include_text": 1}, "include_text"),
+        ("prime_resolve", {"brief": None}, "brief"),
+        ("prime_validate", {"artifact": "a", "atom_set": None}, "atom_set"),
+        ("prime_validate", {"artifact": "a", "atom_set": "x"}, "atom_set"),
+        ("prime_validate", {"artifact": "a", "atom_set": [{"id": "x"}]}, "atom_set"),
+        ("prime_compile", {"source": {"id": "x"}}, "source"),
+        ("prime_compile", {"source": "s", "deep": "yes"}, "deep"),
     ],
 )
 def test_a_wrong_type_is_refused_by_name(tool, arguments, parameter):
@@ -114,6 +138,36 @@ def test_a_value_outside_its_list_is_refused_with_the_list():
     error = refusal("list_pages", {"type": "Entity"})
     assert error.code is ErrorCode.INVALID_PARAM_VALUE
     assert error.repair["allowed"] == ["entity", "concept", "source", "synthesis", "comparison", None]
+
+
+def test_a_level_that_there_is_not_has_a_code_of_its_own():
+    error = refusal("prime_query", {"level": "Core"})
+    assert error.code is ErrorCode.INVALID_LEVEL
+    assert error.repair == {"parameter": "level", "allowed": ["summary", "core", "full"]}
+
+
+def test_null_is_nothing_given_where_nothing_need_be_given():
+    optional = ["scope", "tags", "kinds", "exclude_ids"]
+    assert check("prime_query", dict.fromkeys(optional)) == check("prime_query", {})
+    assert check("prime_query", {}) == {
+        **dict.fromkeys(optional),
+        "level": "core",
+        "budget_tokens": 1_200,
+        "include_text": False,
+    }
+    assert check("prime_resolve", {"brief": "b", "domain": None}) == {
+        "brief": "b",
+        "max_tokens": 1_500,
+        "domain": None,
+        "include_text": False,
+    }
+    assert check("prime_validate", {"artifact": "", "atom_set": [], "validators": None})["validators"] is None
+
+
+@pytest.mark.parametrize("bad", ["a\0b", "a\ud800b"])
+def test_names_that_nothing_can_bear_are_refused_in_a_list_too(bad):
+    error = refusal("prime_query", {"tags": ["x", bad]})
+    assert (error.code, error.repair["parameter"]) == (ErrorCode.INVALID_CONTENT, "tags")
 
 
 def test_an_offset_below_zero_is_refused_and_not_clamped():
