@@ -26,6 +26,8 @@ _WRITTEN: Final = (
     'SELECT page_id, verb, text, link_order FROM {relation} WHERE page_id IN {items} ORDER BY page_id, "order"'
 )
 _SOURCES: Final = "sources"
+#: How often a text that is being written is read anew.
+_READ_AGAIN: Final = 3
 _ORDER: Final = {verb: number for number, verb in enumerate(VERBS)}
 _Link = tuple[int, str, str, str, str | None, int | None]
 
@@ -46,12 +48,34 @@ def level_texts(pks: Iterable[int], level: Level) -> dict[int, str]:
         for chunk in chunks(pks):
             found.update(AtomRow.objects.filter(page__in=chunk).values_list("page_id", level.value))
         return found
-    parts = {}
+    return dict(_full_texts(list(pks), _READ_AGAIN))
+
+
+def _full_texts(pks: list[int], again: int) -> Iterator[tuple[int, str]]:
+    """Full texts from their parts. A page written between the look at its atom and at its body is read again."""
+    atoms_of, bodies = _parts(pks), dict(texts(pks))
+    now = _newest(pks) if again else {}
+    changed = [pk for pk, newest in now.items() if pk in atoms_of and atoms_of[pk][0] != newest]
+    for pk, (_, core, rest, tail) in atoms_of.items():
+        if pk not in changed:
+            yield pk, full_of(core, bodies.get(pk, ""), rest, tail)
+    if changed:
+        yield from _full_texts(changed, again - 1)
+
+
+def _parts(pks: list[int]) -> dict[int, tuple[int, str, int, str]]:
+    found: dict[int, tuple[int, str, int, str]] = {}
     for chunk in chunks(pks):
-        rows = AtomRow.objects.filter(page__in=chunk).values_list("page_id", "core", "rest", "tail")
-        parts.update({pk: (core, rest, tail) for pk, core, rest, tail in rows})
-    bodies = dict(texts(parts))
-    return {pk: full_of(core, bodies.get(pk, ""), rest, tail) for pk, (core, rest, tail) in parts.items()}
+        rows = AtomRow.objects.filter(page__in=chunk).values_list("page_id", "id", "core", "rest", "tail")
+        found.update((pk, (number, core, rest, tail)) for pk, number, core, rest, tail in rows)
+    return found
+
+
+def _newest(pks: list[int]) -> dict[int, int]:
+    found: dict[int, int] = {}
+    for chunk in chunks(pks):
+        found.update(AtomRow.objects.filter(page__in=chunk).values_list("page_id", "id"))
+    return found
 
 
 def relations(pks: Collection[int]) -> dict[int, list[Relation]]:

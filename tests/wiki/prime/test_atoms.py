@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from tests.conftest import VaultFolder
@@ -9,6 +11,7 @@ from vault.errors import ErrorCode, SynapseError
 from wiki.models import AtomRow, Page
 from wiki.prime.atoms import atoms, level_texts, relations
 from wiki.prime.levels import Level, tokens
+from wiki.search import texts
 from wiki.sync import scan, sync_paths
 
 pytestmark = pytest.mark.django_db
@@ -161,6 +164,23 @@ class TestTexts:
         full = level_texts([pk_of("wiki/concepts/a.md"), -1], Level.FULL)
         assert len(full) == 1
         assert "Lead.\n\n## One\n\nFirst.\n\nSecond.\n\n## Two\n\nThird 机器." in full.popitem()[1]
+
+    def test_a_page_written_while_its_full_text_is_read_is_read_again(
+        self, vault_folder: VaultFolder, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        vault_folder.write("wiki/a.md", "Lead.\n\n## One\n\nFirst.\n\nSecond.")
+        scan()
+        pks = [pk_of("wiki/a.md")]
+
+        def written_meanwhile(asked: list[int]) -> Iterator[tuple[int, str]]:
+            if not vault_folder.read("wiki/a.md").startswith(b"New"):
+                vault_folder.write("wiki/a.md", "New.\n\n## Two\n\nOther.\n\nMore.")
+                sync_paths(["wiki/a.md"])
+            return texts(asked)
+
+        monkeypatch.setattr("wiki.prime.atoms.texts", written_meanwhile)
+        found = level_texts(pks, Level.FULL)
+        assert found == {pks[0]: "# a [page]\nNew.\n\nNew.\n\n## Two\n\nOther.\n\nMore."}
 
 
 class TestRelations:
