@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from mcpapi.schemas import PAGE_TYPES, Schema, described, gives, rows, takes
+from mcpapi.schemas import Schema, described, gives, rows, takes
 
 # Written out, as the rooms below load more than a start should: a test compares them with what is there.
 LEVELS: Final = ["summary", "core", "full"]
 DEFAULT_LEVEL: Final = "core"
-KINDS: Final = [*PAGE_TYPES, "page"]
 MAX_BUDGET: Final = 25_000
 
 _TEXT: Final[Schema] = {"type": "string"}

@@ -22,6 +22,8 @@ from wiki.prime.phrases import PhraseTable, Word, normalised, phrase, words_of
 from wiki.search.stopwords import stopwords
 from wiki.search.text import fold
 
+MAX_BRIEF: Final = 200_000
+"""Characters of a brief: what is longer is material, and no task."""
 MAX_TERMS: Final = 64
 MAX_PAGES: Final = 20
 MAX_AVOIDED_WORDS: Final = 6
@@ -84,7 +86,8 @@ class Intent:
 def intent(*, brief: str, domain: str | None = None) -> dict[str, Any]:
     """The intent of a brief.
 
-    Raises ``invalid_param_value`` for a blank brief, ``unknown_domain``, and what :func:`domains` raises.
+    Raises ``invalid_param_value`` for a blank brief, ``payload_too_large``, ``unknown_domain``, and what
+    :func:`domains` raises.
     """
     index = atoms()
     return read_intent(brief, index, domain).as_dict(index)
@@ -92,6 +95,12 @@ def intent(*, brief: str, domain: str | None = None) -> dict[str, Any]:
 
 def read_intent(brief: str, index: AtomIndex, domain: str | None = None) -> Intent:
     """As :func:`intent`, over atoms at hand. Linear in the length of the brief."""
+    if len(brief) > MAX_BRIEF:
+        raise SynapseError(
+            ErrorCode.PAYLOAD_TOO_LARGE,
+            f"The brief is longer than {MAX_BRIEF:,} characters. Say what is to be done, without the material.",
+            limit_characters=MAX_BRIEF,
+        )
     text = normalised(brief)
     if not text:
         raise SynapseError(

@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import VaultFolder
 from vault.errors import ErrorCode, SynapseError
-from wiki.prime.intent import intent
+from wiki.prime.intent import MAX_BRIEF, intent
 from wiki.sync import scan
 
 pytestmark = pytest.mark.django_db
@@ -120,6 +120,16 @@ def test_it_says_how_sure_it_is(bread: VaultFolder) -> None:
     sure, unsure = read("Compare sourdough with yeast or starter in the oven"), read("hm")
     assert sure["confidence"] > 0.8 and unsure["confidence"] < 0.3
     assert unsure["ambiguity_flags"] == ["short_brief", "no_task_verb", "no_known_page"]
+
+
+def test_a_brief_that_is_no_brief_any_more_is_refused(bread: VaultFolder) -> None:
+    assert read("bread " * (MAX_BRIEF // 6))["terms"] == ["bread"]
+    with pytest.raises(SynapseError) as caught:
+        read("x" * (MAX_BRIEF + 1))
+    assert (caught.value.code, caught.value.repair) == (
+        ErrorCode.PAYLOAD_TOO_LARGE,
+        {"limit_characters": MAX_BRIEF},
+    )
 
 
 @pytest.mark.parametrize("brief", ["", "  \n", "\u3000"])
