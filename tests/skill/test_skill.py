@@ -21,6 +21,7 @@ from reviews.services.bulk import MAX_IDS
 from tests.conftest import VaultFolder
 from vault.errors import ErrorCode
 from wiki.graph.neighborhood import MAX_NODES
+from wiki.prime.budgeting import MAX_BUDGET
 from wiki.services.sources import MAX_CHARACTERS
 from wiki.sync import scan
 
@@ -131,6 +132,7 @@ def test_the_caps_are_those_of_the_schemas() -> None:
         "characters of one `read_source_file`": [MAX_CHARACTERS],
         "items of one `list_reviews` (`limit`)": [schemas.LIST_REVIEWS_IN["properties"]["limit"]["maximum"]],
         "items of one `propose_review`": [schemas.MAX_PROPOSED],
+        "tokens of one `prime_query` or `prime_resolve`": [MAX_BUDGET],
         "ids of one bulk decision over REST": [MAX_IDS],
     }
 
@@ -155,6 +157,7 @@ def test_the_rules_an_agent_must_keep_are_said(rule: str) -> None:
     ("workflow", "tools"),
     [
         ("Ask the wiki", ["search_wiki", "get_page", "read_source_file"]),
+        ("Work within a budget", ["prime_resolve", "prime_query", "prime_validate", "prime_compile"]),
         ("Ingest a source", ["read_source_file", "search_wiki", "get_page", "propose_review"]),
         ("File an answer back", ["search_wiki", "write_page"]),
         ("Triage reviews", ["list_reviews", "resolve_review"]),
