@@ -40,7 +40,7 @@ def test_query(bread: VaultFolder, capsys: pytest.CaptureFixture[str]) -> None:
     )
     shown = said(capsys, "query", "--tag", "oven", "--budget", "40", "--text")
     assert "@wiki/concept-deck-oven  (core)" in shown and "| # Deck oven [concept]" in shown
-    assert "left out: @wiki/concept-old-oven, needs 44, 3 of 40 remain" in shown
+    assert "left out: @wiki/concept-old-oven, needs 27, 17 of 40 remain" in shown
     assert said(capsys, "query", "--tag", "nothing").startswith("No page fits.")
 
 

@@ -34,13 +34,14 @@ class Line:
 class Evidence:
     """The text, the atoms it was made from and all that validators ask of both. Each part is made when asked for.
 
-    ``given`` are the names as the caller gave them, ``atoms`` those that there are.
+    ``given`` are the names as the caller gave them, ``atoms`` those that there are, ``texts`` their full levels.
     """
 
     artifact: str
     given: Sequence[str]
     atoms: Sequence[Atom]
     texts: Mapping[int, str]
+    summaries: Mapping[int, str]
     index: AtomIndex
     domain: Domain
     demands: Demands
@@ -73,7 +74,8 @@ class Evidence:
     @cached_property
     def lines(self) -> list[Line]:
         """The lines of the body."""
-        theirs = {_plain(line) for text in self.texts.values() for line in text.splitlines()}
+        given = (*self.texts.values(), *self.summaries.values())  # a summary may end within a line of the whole
+        theirs = {_plain(line) for text in given for line in text.splitlines()}
         found, at = [], 0
         for raw in self.parts.body.split("\n"):
             plain = _plain(raw)

@@ -1,6 +1,6 @@
 """A page at three lengths: summary, core, full. Each starts with the one before, and says how many tokens it is.
 
-- summary: title, kind, description, tags;
+- summary: title, kind, description, tags; a description that the body begins with comes last, and core goes on there;
 - core: and the lead and the first paragraph of each section of the second level, but those in NOT_IN_CORE, up to 400
   tokens, whole paragraphs only;
 - full: and the whole body, as it stands, then properties, relations, sources.
@@ -81,9 +81,11 @@ def levels_of(page: PageText) -> Levels:
     """The levels of a page. Linear in the length of its body, whatever it holds."""
     description = shorten(page.description, SUMMARY_CHARACTERS)
     shown, left_out = _shown_tags(page)
-    lines = [f"# {page.title} [{page.kind}]", description, f"Tags: {', '.join(shown)}" if shown else ""]
-    summary = "\n".join(line for line in lines if line)
-    core, rest = _core(page, summary)
+    outline = _Outline(page)
+    told = _told(page, outline, description)
+    lines = [f"# {page.title} [{page.kind}]", "" if told else description, f"Tags: {', '.join(shown)}" if shown else ""]
+    summary = "\n".join(line for line in lines if line) + (f"\n\n{description}" if told else "")
+    core, rest = _core(page, outline, summary, told)
     tail = tail_of(page, left_out)
     full = full_of(core, page.body, rest, tail)
     return Levels(description=description, summary=summary, core=core, full=full, rest=rest, tail=tail)
@@ -107,13 +109,20 @@ def _shown_tags(page: PageText) -> tuple[list[str], list[str]]:
     return list(page.tags), []
 
 
-def _core(page: PageText, summary: str) -> tuple[str, int]:
-    """The text of core, and where in the body full goes on."""
+def _told(page: PageText, outline: _Outline, description: str) -> int:
+    """Up to where in the body the summary tells it, word by word; 0 when the description is not the body's own."""
+    if description and not page.word("description") and page.body.startswith(description, outline.start):
+        return outline.start + len(description)
+    return 0
+
+
+def _core(page: PageText, outline: _Outline, summary: str, told: int) -> tuple[str, int]:
+    """The text of core, and where in the body full goes on. ``told``: up to where the summary has the body already."""
     body = page.body
-    outline = _Outline(page)
     room = CORE_TOKENS - tokens(summary) - 1
     taken: list[_Span] = []
     for start, end in outline.spans():
+        start = max(start, told)  # noqa: PLW2901
         # What is beside each other in the body is kept so, with the blank lines between.
         beside = bool(taken) and not body[taken[-1].end : start].strip()
         cost = _cost(body, taken[-1].end if beside else start, end, room)
@@ -123,8 +132,11 @@ def _core(page: PageText, summary: str) -> tuple[str, int]:
             break
         room -= cost + 1  # and the line between
         taken[-1 if beside else len(taken) :] = [_Span(taken[-1].start if beside else start, end)]
-    core = "\n\n".join([summary, *(body[start:end] for start, end in taken)])
-    whole = len(taken) == 1 and taken[0].start == outline.start
+    parts = [body[start:end] for start, end in taken]
+    if told and parts:
+        summary += parts.pop(0)
+    core = "\n\n".join([summary, *parts])
+    whole = len(taken) == 1 and taken[0].start == (told or outline.start)
     if whole and not body[taken[0].end : taken[0].end + 1].strip():
         return core, taken[0].end
     return core, outline.start

@@ -42,6 +42,7 @@ def validate(*, artifact: str, atom_set: Sequence[str], validators: Sequence[str
         given=atom_set,
         atoms=meant,
         texts=level_texts([atom.pk for atom in meant], Level.FULL),
+        summaries=level_texts([atom.pk for atom in meant], Level.SUMMARY),
         index=index,
         domain=domain,
         demands=demands_of_set(meant, domain, index),

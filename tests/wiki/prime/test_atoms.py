@@ -180,7 +180,7 @@ class TestTexts:
 
         monkeypatch.setattr("wiki.prime.atoms.texts", written_meanwhile)
         found = level_texts(pks, Level.FULL)
-        assert found == {pks[0]: "# a [page]\nNew.\n\nNew.\n\n## Two\n\nOther.\n\nMore."}
+        assert found == {pks[0]: "# a [page]\n\nNew.\n\n## Two\n\nOther.\n\nMore."}
 
 
 class TestRelations:

@@ -104,7 +104,7 @@ class TestWritePath:
         assert AtomRelation.objects.get(page=page).verb == "requires"
         claude.write("Heat", "Otherwise.\n")
         assert "Otherwise." in AtomRow.objects.get(page=page).core
-        assert level_texts([page.pk], Level.FULL)[page.pk].count("Otherwise.") == 2
+        assert level_texts([page.pk], Level.FULL)[page.pk].count("Otherwise.") == 1
         page = claude.do(page_retitle, page=Page.objects.get(pk=page.pk), title="Warmth").page
         assert AtomRow.objects.get(page=page).summary.startswith("# Warmth [concept]\n")
         scan()

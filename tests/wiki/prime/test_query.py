@@ -108,9 +108,11 @@ def test_kinds_and_exclusions(bread: VaultFolder) -> None:
 
 def test_what_does_not_fit_is_passed_over_and_told(bread: VaultFolder) -> None:
     found = query(budget_tokens=60)
-    assert [hit["id"] for hit in found["hits"]] == ["@wiki/concept-starter"]
-    first = found["omitted"][0]
-    assert first == {"id": "@wiki/concept-sourdough", "tokens": 83, "reason": "needs 83, 60 of 60 remain"}
+    assert [hit["id"] for hit in found["hits"]] == ["@wiki/concept-starter", "@wiki/entity-flour"]
+    assert found["omitted"][:2] == [
+        {"id": "@wiki/concept-sourdough", "tokens": 64, "reason": "needs 64, 60 of 60 remain"},
+        {"id": "@wiki/comparison-yeast-or-starter", "tokens": 56, "reason": "needs 56, 2 of 60 remain"},
+    ]
 
 
 def test_the_order_of_pages_does_not_matter(db: None, vault_folder: VaultFolder) -> None:

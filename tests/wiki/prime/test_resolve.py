@@ -56,9 +56,11 @@ def test_the_contract_is_gathered_from_brief_pages_and_relations(bread: VaultFol
 
 
 def test_a_page_that_is_named_comes_whole_where_it_fits(bread: VaultFolder) -> None:
-    for budget, level in ((1_500, "full"), (40, "core"), (30, "summary")):
+    for budget, level in ((1_500, "full"), (31, "core")):
         first = resolve(brief="What is a deck oven?", max_tokens=budget)["hits"][0]
         assert (first["id"], first["level"]) == ("@wiki/concept-deck-oven", level)
+    first = resolve(brief="What is yeast or starter?", max_tokens=55)["hits"][0]
+    assert (first["id"], first["level"]) == ("@wiki/comparison-yeast-or-starter", "summary")
 
 
 def test_conditions_of_the_domain_hold_when_the_brief_is_so(bread: VaultFolder) -> None:
@@ -108,7 +110,7 @@ def test_what_cannot_be_met_is_told_with_its_reason(bread: VaultFolder) -> None:
     found = resolve(brief='Write about sourdough, say "flying saucers"', max_tokens=20)
     reasons = {row["name"]: row["reason"] for row in found["contract"]["unmet"]}
     assert reasons["flying saucers"] == "no page of the ranking says it"
-    assert reasons["@wiki/concept-starter"].startswith("needs 29, ")
+    assert reasons["@wiki/concept-starter"].startswith("needs 30, ")
     found = resolve(brief='Write about sourdough, say "wild yeast"', max_tokens=120)
     assert [row["reason"] for row in found["contract"]["unmet"]][-1].startswith("no page that says it fits into the")
 
