@@ -47,7 +47,7 @@ class Validator(OAuth2Validator):  # type: ignore[misc]
     def _load_application(self, client_id: str, request: Any) -> Any:
         """The client; None also for one whose host is on the list of SYNAPSE_OAUTH_CLIENT_HOSTS no more."""
         client = super()._load_application(client_id, request)
-        if client is not None and not is_admitted(client):
+        if client is not None and not is_admitted(client.client_id, client.registration_source):
             request.client = client = None
         return client
 
