@@ -6,7 +6,14 @@ import argparse
 import subprocess
 import sys
 
-PARTS = ("benchmarks.scan", "benchmarks.operations", "benchmarks.reviews", "benchmarks.producers")
+PARTS = (
+    "benchmarks.scan",
+    "benchmarks.operations",
+    "benchmarks.meaning",
+    "benchmarks.reviews",
+    "benchmarks.producers",
+    "benchmarks.mcp",
+)
 
 
 def main() -> int:

@@ -205,6 +205,7 @@ def main() -> int:
     parser.add_argument("--calls", type=int, default=150)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--profile", default="", help="write what our server's loop does to this file (slower)")
+    parser.add_argument("--notes", type=int, help="of no account here: one page is read")
     parser.add_argument("--serve", choices=("bare", "ours"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve == "bare":

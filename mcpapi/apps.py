@@ -1,5 +1,11 @@
 from django.apps import AppConfig
 
+from mcpapi.deferred import defer
+
+# The toolkit's models import it for identity tokens, which are not had here; with what it stands on it would be a
+# tenth of what a stdio process takes to start. Here, since apps are imported before the models of any.
+defer("jwcrypto.jwk")
+
 
 class McpapiConfig(AppConfig):
     name = "mcpapi"

@@ -40,7 +40,10 @@ def authenticate(raw: str | None, own: str | None = None) -> Caller:
     are for that alone. Raises ``unauthenticated``, alike for a token that is unknown, expired or revoked.
     """
     if not raw:
-        raise SynapseError(ErrorCode.UNAUTHENTICATED, "Send a token as `Authorization: Bearer …`.")
+        raise SynapseError(
+            ErrorCode.UNAUTHENTICATED,
+            "Send a token as `Authorization: Bearer …`, or sign in where WWW-Authenticate says.",
+        )
     if _is_static(raw):
         return Caller(name="token:MCP_AUTH_TOKEN", scope=_STATIC_SCOPE[remote_write_mode()], door=DOOR)
     if is_access_token(raw):
@@ -50,7 +53,7 @@ def authenticate(raw: str | None, own: str | None = None) -> Caller:
                 ErrorCode.UNAUTHENTICATED,
                 "The token has expired, was revoked or is for another server. Refresh it, or sign in again.",
             )
-        return granted_caller(granted.client, granted.user.get_username(), granted.scope, DOOR)
+        return granted_caller(granted.client, granted.username, granted.scope, DOOR)
     token = find_token(raw)
     if token is None:
         raise SynapseError(

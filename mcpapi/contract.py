@@ -15,7 +15,7 @@ from django.conf import settings
 from mcpapi import schemas
 from mcpapi.aliases import ALIASES, REMOVED
 from mcpapi.profiles import Profile, registered
-from mcpapi.registry import HIDDEN_BY_DEFAULT, STAGED_WRITE_PAGE, TOOLS, ToolSpec
+from mcpapi.registry import HIDDEN_BY_DEFAULT, TOOLS, ToolSpec
 from mcpapi.server import SERVER_NAME, shown
 from vault.errors import HTTP_STATUS
 
@@ -47,7 +47,7 @@ def build_contract() -> dict[str, Any]:
         "contract": contract_name(),
         "server": SERVER_NAME,
         "tools": {tool.name: described(tool) for tool in TOOLS},
-        "variants": {"http_staged": {STAGED_WRITE_PAGE.name: described(STAGED_WRITE_PAGE)}},
+        "variants": {name: variants for name, way_in in PROFILES.items() if (variants := _variants(*way_in))},
         "profiles": {name: _of_profile(*way_in) for name, way_in in PROFILES.items()},
         "aliases": {
             alias.name: {
@@ -86,6 +86,12 @@ def read_contract(version: int = CONTRACT_VERSION) -> dict[str, Any] | None:
         return None
     found: dict[str, Any] = json.loads(text)
     return found
+
+
+def _variants(profile: Profile, mode: str) -> dict[str, dict[str, Any]]:
+    """The tools that are something else on this way in."""
+    usual = {tool.name: tool for tool in TOOLS}
+    return {tool.name: described(tool) for tool in registered(profile, mode) if tool is not usual[tool.name]}
 
 
 def _of_profile(profile: Profile, mode: str) -> dict[str, list[str]]:

@@ -81,7 +81,8 @@ def schema_changes(where: str, old: Any, new: Any, side: Side) -> Iterator[Chang
     yield from _required(where, old, new, side)
     for keyword in sorted((old.keys() | new.keys()) - {"properties", "required"}):
         before, after = old.get(keyword), new.get(keyword)
-        if before != after:
+        # null is a value of a keyword, too
+        if before != after or (keyword in old) is not (keyword in new):
             yield from _keyword(f"{where}.{keyword}", keyword, (before, after), (keyword in old, keyword in new), side)
 
 
@@ -97,8 +98,10 @@ def _properties(where: str, old: dict[str, Any], new: dict[str, Any], side: Side
     before, after = old.get("properties", {}), new.get("properties", {})
     for name in sorted(before.keys() - after.keys()):
         yield Change(Kind.BREAKING, f"{where}.{name}", "removed")
+    closed = old.get("additionalProperties") is False
     for name in sorted(after.keys() - before.keys()):
-        yield Change(Kind.ADDITIVE, f"{where}.{name}", "added")
+        # Of an open object it was allowed before, whatever it held.
+        yield Change(_wider(side) if closed else _narrower(side), f"{where}.{name}", "added")
     for name in sorted(before.keys() & after.keys()):
         yield from schema_changes(f"{where}.{name}", before[name], after[name], side)
 

@@ -62,10 +62,14 @@ def drift() -> Drift:
     else:
         before, after = contract_path().read_text(encoding="utf-8"), as_text(made)
         if before != after:
-            found = changes(published, made)
             difference = _diff(before, after)
-            if not found:
-                problems.append(f"contract/{contract_name()}.json is not as it is written: somebody edited it.")
+            try:
+                found = changes(published, made)
+            except (KeyError, TypeError, AttributeError):
+                problems.append(f"contract/{contract_name()}.json is no contract.")
+            else:
+                edited = f"contract/{contract_name()}.json is not as it is written: somebody edited it."
+                problems += [] if found else [edited]
     if _document() != document():
         problems.append("docs/mcp.md tells of other tools.")
     return Drift(found, problems, difference)

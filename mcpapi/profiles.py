@@ -107,7 +107,7 @@ def tool_for(name: str, profile: Profile, mode: str, caller: Caller) -> ToolSpec
         raise SynapseError(
             ErrorCode.FORBIDDEN,
             f"This token may not use {tool.name}: it needs the scope {tool.scope}. "
-            f"Make one with `manage.py token create NAME --scope {tool.scope}`.",
+            f"Make one with `manage.py token create NAME --scope {tool.scope}`, or sign in again and allow it.",
             scope=tool.scope,
         )
     return tool

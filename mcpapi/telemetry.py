@@ -101,7 +101,6 @@ class Calls:
             self._rows.append(_row(record))
         except Exception:  # noqa: BLE001 - whatever it is, the caller must not pay for it
             self.dropped += 1
-            logger.warning("a call could not be noted")
         if len(self._rows) * 2 >= self._limit:
             self._many.set()
 
@@ -114,7 +113,6 @@ class Calls:
                     ToolCall.objects.bulk_create(batch)
                 except (DatabaseError, ValueError, OverflowError):
                     self.dropped += len(batch)
-                    logger.warning("calls of tools could not be written", extra={"rows": len(batch)})
                 else:
                     written += len(batch)
         return written
@@ -133,10 +131,14 @@ class Calls:
 
         def loop() -> None:
             tidy_at = time.monotonic() + _FIRST_TIDY_SECONDS
+            told = self.dropped
             while not stop.is_set():
                 self._many.wait(every)
                 self._many.clear()
                 self.flush()
+                if self.dropped > told:
+                    logger.warning("calls of tools were not kept", extra={"rows": self.dropped - told})
+                    told = self.dropped
                 if time.monotonic() >= tidy_at:
                     tidy_at = time.monotonic() + _TIDY_SECONDS
                     _ask_to_forget()

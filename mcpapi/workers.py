@@ -62,7 +62,6 @@ class Workers:
         try:
             return work()
         finally:
-            _close_old_connections()
             self._rest(pool)
 
     def _rest(self, pool: ThreadPoolExecutor) -> None:
@@ -75,7 +74,7 @@ class Workers:
 
 
 def _close_old_connections() -> None:
-    """What Django does at a request's begin and end: close what is broken or too old.
+    """What Django does at a request's begin: close what is broken or too old.
 
     A connection to SQLite is too old at once by the settings, which is right where a thread serves one request. Ours
     stay, and opening one costs more than most calls ask of it.

@@ -112,7 +112,9 @@ SYNAPSE_RESEARCH_BACKEND = env.str("SYNAPSE_RESEARCH_BACKEND", default="none").l
 # --- sign-in of agents (OAuth) -----------------------------------------------------------------
 SYNAPSE_OAUTH_ENABLED = env.bool("SYNAPSE_OAUTH_ENABLED", default=True)
 SYNAPSE_OAUTH_CLIENT_HOSTS: list[str] = [
-    host.strip().lower() for host in env.list("SYNAPSE_OAUTH_CLIENT_HOSTS", default=["claude.ai", "claude.com"])
+    name
+    for host in env.list("SYNAPSE_OAUTH_CLIENT_HOSTS", default=["claude.ai", "claude.com"])
+    if (name := host.strip().lower())
 ]
 
 # --- vectors -----------------------------------------------------------------------------------

@@ -22,7 +22,8 @@ os.environ["SYNAPSE_SECRET_KEY"] = "only-for-tests-only-for-tests-only-for-tests
 os.environ["SYNAPSE_LOG_LEVEL"] = "WARNING"
 os.environ["EMBEDDINGS_ENABLED"] = "false"  # a test that is about meaning turns it on (tests/embedding.py)
 os.environ["SYNAPSE_TELEMETRY"] = "false"  # tests of it turn it on: its thread would write into another test's rows
-for _name in ("RATE", "WRITES", "DECISIONS", "STRANGERS", "LOGINS", "REGISTRATIONS"):  # a test that is about a limit sets it
+# A test that is about a limit sets it.
+for _name in ("RATE", "WRITES", "DECISIONS", "STRANGERS", "LOGINS", "REGISTRATIONS"):
     os.environ[f"SYNAPSE_{_name}_PER_MINUTE"] = "0"
 if os.environ.get("SYNAPSE_TEST_DATABASE_URL"):
     os.environ["DATABASE_URL"] = os.environ["SYNAPSE_TEST_DATABASE_URL"]

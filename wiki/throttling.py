@@ -15,6 +15,7 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final
 
 from django.conf import settings
@@ -147,6 +148,7 @@ limits = Limits()
 known = Known()
 
 
+@lru_cache(maxsize=1_024)  # every request asks
 def address_of(host: str | None) -> str:
     """Who an address counts as: an IPv4 address as itself, IPv6 by its network of 64 bits, which one person has."""
     try:

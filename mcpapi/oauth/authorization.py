@@ -94,7 +94,7 @@ class Authorize(Page, AuthorizationView):  # type: ignore[misc]
         """Send the answer to the client, with the scopes that the person left ticked."""
         # Before anything is sent anywhere: what comes with the form is as little to be trusted as the address was.
         client = Application.objects.filter(client_id=form.cleaned_data["client_id"]).first()
-        if client is None or not is_admitted(client):
+        if client is None or not is_admitted(client.client_id, client.registration_source):
             return self._show_error(errors.InvalidClientIdError(), 400)
         if not client.redirect_uri_allowed(form.cleaned_data["redirect_uri"]):
             return self._show_error(errors.MismatchingRedirectURIError(), 400)

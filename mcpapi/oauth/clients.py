@@ -88,11 +88,11 @@ def forget_unused() -> int:
     return len(pks)
 
 
-def is_admitted(client: Any) -> bool:
-    """May a client act: one with a metadata document only while its host is listed in SYNAPSE_OAUTH_CLIENT_HOSTS."""
-    if client.registration_source != AbstractApplication.RegistrationSource.CIMD:
+def is_admitted(client_id: str, source: str) -> bool:
+    """May a client of this source act: one with a document only while SYNAPSE_OAUTH_CLIENT_HOSTS lists its host."""
+    if source != AbstractApplication.RegistrationSource.CIMD:
         return True
-    return validate_host(urlsplit(client.client_id).hostname or "", settings.SYNAPSE_OAUTH_CLIENT_HOSTS)
+    return validate_host(urlsplit(client_id).hostname or "", settings.SYNAPSE_OAUTH_CLIENT_HOSTS)
 
 
 class DocumentFetcher(SafeMetadataFetcher):  # type: ignore[misc]

@@ -37,4 +37,5 @@ def fault_in_all(addresses: Sequence[str]) -> str | None:
 
 def shown_host(address: str) -> str:
     """The host of a redirect address, with its port if it names one, for the consent page."""
-    return urlsplit(address).netloc
+    parts = urlsplit(address)
+    return f"a program on this computer ({parts.netloc})" if is_loopback(parts.hostname or "") else parts.netloc

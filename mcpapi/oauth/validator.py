@@ -47,7 +47,7 @@ class Validator(OAuth2Validator):  # type: ignore[misc]
     def _load_application(self, client_id: str, request: Any) -> Any:
         """The client; None also for one whose host is on the list of SYNAPSE_OAUTH_CLIENT_HOSTS no more."""
         client = super()._load_application(client_id, request)
-        if client is not None and not is_admitted(client):
+        if client is not None and not is_admitted(client.client_id, client.registration_source):
             request.client = client = None
         return client
 
@@ -85,6 +85,28 @@ class Validator(OAuth2Validator):  # type: ignore[misc]
             self._end_what_came_of(code)
             return False
         return bool(request.user.is_active)
+
+    def _waiting(self, code: str, request: Any) -> Any:
+        """The code's row. Another request may have used it since it was found good: then this one is the second."""
+        grant = Grant.objects.filter(code=code, application=request.client).first()
+        if grant is None:
+            self._end_what_came_of(code)
+            raise errors.InvalidGrantError(request=request)
+        return grant
+
+    def get_code_challenge(self, code: str, request: Any) -> str | None:
+        """What the client must know the origin of."""
+        return self._waiting(code, request).code_challenge or None
+
+    def get_code_challenge_method(self, code: str, request: Any) -> str | None:
+        """How it was made from that."""
+        return self._waiting(code, request).code_challenge_method or None
+
+    def confirm_redirect_uri(
+        self, client_id: str, code: str, redirect_uri: str, client: Any, request: Any, *args: Any, **kwargs: Any
+    ) -> bool:
+        """The address that the code was sent to, by the letter."""
+        return bool(self._waiting(code, request).redirect_uri_allowed(redirect_uri))
 
     def invalidate_authorization_code(self, client_id: str, code: str, request: Any, *args: Any, **kwargs: Any) -> None:
         """Use the code up; of two that use it at the same moment neither keeps anything."""

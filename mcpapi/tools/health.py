@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from django.db import DatabaseError
 
@@ -11,16 +11,15 @@ from wiki import jobs
 from wiki.embedding.progress import progress
 from wiki.services.status import readiness
 
-HTTP_DOOR: Final = "mcp-http"
-
 
 def surface_health(caller: Caller) -> dict[str, Any]:
     """Whether the database and the vault answer, what the caller is shown, and what waits. Loads no model."""
     # These stand on the registry, which names this handler.
+    from mcpapi.auth import DOOR
     from mcpapi.contract import contract_name
     from mcpapi.profiles import Profile, listed, remote_write_mode
 
-    profile = Profile.HTTP if caller.door == HTTP_DOOR else Profile.STDIO
+    profile = Profile.HTTP if caller.door == DOOR else Profile.STDIO
     ready = readiness()
     search_mode, backlog = _searching() if ready["database"] else (None, None)
     return {

@@ -9,7 +9,7 @@ from typing import Final
 
 from reviews.models import ItemType
 from reviews.producers import roles
-from reviews.producers.likeness import END_CHARS, Comparison, TextKeys, keyed, keys_among, keys_of, renew
+from reviews.producers.likeness import END_CHARS, Comparison, keyed, keys_among, keys_of, renew, text_keys
 from reviews.producers.rows import Listed, listed, page_targets, pages_asked_about, rewritten, shown
 from reviews.producers.titles import canonical_title, is_generic, title_key
 from reviews.services.findings import Finding
@@ -141,9 +141,8 @@ class DuplicateBody:
         """Bring the keys of texts up to date."""
         pages = rewritten(changed)
         wanted: dict[int, Collection[str]] = dict.fromkeys(pages or (), ())
-        keys = TextKeys()
         for pk, text in text_ends([page.pk for page in listed(pages)], END_CHARS):
-            wanted[pk] = keys.of(text)
+            wanted[pk] = text_keys(text)
         renew(_BODY, wanted, everything=changed.everything)
 
     def targets(self, changed: Changed) -> set[str]:

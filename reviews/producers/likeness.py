@@ -71,32 +71,26 @@ class Comparison:
         self._shingles.update((page, shingles(text_words(text))) for page, text in texts(missing))
 
 
-class TextKeys:
-    """Makes the keys of texts: shingles at places that two nearly equal texts choose alike.
+def text_keys(text: str) -> list[str]:
+    """The keys of a text: shingles at places that two nearly equal texts choose alike; none of a short one.
 
     Where a shingle is taken is told by the words with the lowest checksums, at their first places: other words, and
-    so most changes, don't move them. Ranks are kept from text to text, since most words are met again.
+    so most changes, don't move them.
     """
-
-    def __init__(self) -> None:
-        self._ranks = _Ranks()
-
-    def of(self, text: str) -> list[str]:
-        """The keys of a text; none for a short one."""
-        words = spaced_words(text).split()
-        if len(words) < FEWEST_WORDS:
-            return []
-        ranks = list(map(self._ranks.__getitem__, words))
-        starts = [ranks.index(rank) for rank in sorted(set(ranks))[:KEYS]]
-        return list(dict.fromkeys(_digest(words[start : start + SHINGLE]) for start in starts))
+    words = spaced_words(text).split()
+    if len(words) < FEWEST_WORDS:
+        return []
+    ranks = list(map(zlib.crc32, words))
+    starts = [ranks.index(rank) for rank in _lowest(set(ranks))]
+    return list(dict.fromkeys(_digest(words[start : start + SHINGLE]) for start in starts))
 
 
-class _Ranks(dict[bytes, int]):
-    """Word to its checksum, filled as words are met."""
-
-    def __missing__(self, word: bytes) -> int:
-        rank = self[word] = zlib.crc32(word)
-        return rank
+def _lowest(ranks: set[int]) -> Iterator[int]:
+    """The lowest few, from the lowest on; for so few, sorting all would take thrice as long."""
+    for _ in range(min(KEYS, len(ranks))):
+        lowest = min(ranks)
+        ranks.discard(lowest)
+        yield lowest
 
 
 def _digest(words: Iterable[bytes]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Any, Final
 
 _TEMPLATES: Final = """
@@ -25,6 +26,9 @@ TEMPLATES: Final = frozenset(_TEMPLATES.split())
 ENTRIES: Final = frozenset(_ENTRIES.split())
 #: What the frontmatter's ``type`` calls a page that people or agents work with instead of reading it.
 TOOLS: Final = frozenset({"template", "rule", "rules", "prompt", "skill", "command", "instruction", "instructions"})
+
+#: Pages that several rules ask about in one look.
+_PATHS_KEPT: Final = 32_768
 
 _MONTHS: Final = (
     "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
@@ -85,6 +89,7 @@ def is_tool(frontmatter: dict[str, Any]) -> bool:
     return isinstance(kind, str) and kind.casefold() in TOOLS
 
 
+@lru_cache(maxsize=_PATHS_KEPT)
 def serves(path: str, title: str = "") -> bool:
     """Whether the page is a template, an entry, the listing of a tag or a periodic note."""
     return is_template(path) or is_entry(path) or is_tag_listing(path) or is_periodic(path, title)

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mcpapi import http
 from mcpapi.registry import BY_NAME
@@ -439,3 +441,81 @@ def test_an_answer_that_fails_inside_tells_nothing(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(reading.sources, "read_source", refuse)
     assert door.ask(call("read_source_file", path="a.md")).error_code() == "storage_error"
+
+
+_WORDS = st.sampled_from(
+    [
+        "2.0",
+        "tools/call",
+        "tools/list",
+        "initialize",
+        "ping",
+        "resources/read",
+        "prompts/get",
+        "completion/complete",
+        "notifications/cancelled",
+        "get_page",
+        "write_page",
+        "search_wiki",
+        "synapse://page/x",
+        "",
+        "\x00",
+        "\ud800",
+        "é",
+    ]
+)
+_KEYS = st.sampled_from(
+    [
+        "jsonrpc",
+        "id",
+        "method",
+        "params",
+        "name",
+        "arguments",
+        "_meta",
+        "uri",
+        "cursor",
+        "title",
+        "query",
+        "k",
+        "progressToken",
+    ]
+)
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | _WORDS | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS, inner, max_size=5),
+    max_leaves=12,
+)
+_MESSAGES = st.fixed_dictionaries(
+    {"jsonrpc": st.just("2.0"), "method": _WORDS},
+    optional={"id": _JSON, "params": st.dictionaries(_KEYS, _JSON, max_size=5)},
+)
+_HEADERS = st.lists(
+    st.tuples(
+        st.sampled_from(
+            [b"mcp-method", b"mcp-name", b"mcp-protocol-version", b"mcp-session-id", b"last-event-id", b"accept"]
+        ),
+        st.sampled_from([b"tools/call", b"get_page", b"2026-07-28", b"2025-06-18", b"*/*"]) | st.binary(max_size=6),
+    ),
+    max_size=3,
+)
+
+
+@given(
+    body=st.binary(max_size=60) | st.builds(lambda found: json.dumps(found).encode(), _JSON | _MESSAGES),
+    headers=_HEADERS,
+)
+@settings(max_examples=150, deadline=None, derandomize=True)
+def test_whatever_comes_is_answered_and_breaks_nothing(
+    body: bytes, headers: list[tuple[bytes, bytes]], door: Door
+) -> None:
+    require_sane(door.ask(body, headers=headers))
+
+
+def test_that_tells_a_failure_from_an_answer(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError("x")
+
+    monkeypatch.setattr(http.gate, "require_agreement", fail)
+    with pytest.raises(AssertionError):
+        require_sane(door.ask(LIST))

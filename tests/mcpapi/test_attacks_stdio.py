@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mcp.types import JSONRPCNotification, jsonrpc_message_adapter
 
 from mcpapi import messages, stdio
 from tests.mcpapi.processes import HELLO, World, lines, make_world, start_stdio
@@ -128,6 +131,35 @@ def test_a_line_without_an_end_is_refused_and_not_kept(monkeypatch: pytest.Monke
     assert messages.longest_line() == 100
     assert found[1] is not None
     assert found[1]["error"]["data"]["limit_bytes"] == 100
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=6,
+)
+
+
+@given(
+    st.binary(max_size=40)
+    | st.builds(
+        lambda found: json.dumps(found).encode(),
+        st.fixed_dictionaries(
+            {"jsonrpc": st.sampled_from(["2.0", "1.0", 2])},
+            optional=dict.fromkeys(("id", "method", "params", "result", "error"), _JSON),
+        ),
+    )
+)
+@settings(max_examples=300, deadline=None, derandomize=True)
+def test_a_line_is_either_one_that_the_protocol_reads_or_answered_here(line: bytes) -> None:
+    fault = messages.complaint(line)
+    if fault is None:
+        read = jsonrpc_message_adapter.validate_json(line, by_name=False)
+        given_id = json.loads(line).get("id")
+        assert getattr(read, "id", None) == given_id
+        assert isinstance(read, JSONRPCNotification) == ("method" in json.loads(line) and "id" not in json.loads(line))
+    else:
+        assert fault["error"]["data"]["error_code"] in ("malformed_body", "payload_too_large")
 
 
 BIG = "A line of text.\n" * 20_000

@@ -166,7 +166,11 @@ def test_a_new_version_lies_beside_the_old_one(elsewhere, monkeypatch):
     assert "contract/synapse_mcp_v1.json is gone: a version that was published stays." in drift.drift().problems
 
 
-@pytest.mark.parametrize("text", ["{", "", "null\n"], ids=["no JSON", "empty", "nothing"])
+@pytest.mark.parametrize(
+    "text",
+    ["{", "", "null\n", "{}", "[1]", '{"tools": 5}'],
+    ids=["no JSON", "empty", "nothing", "no keys", "a list", "no tools"],
+)
 def test_a_file_that_is_no_contract_is_said_to_be_none(elsewhere, capsys, text):
     contract_path().write_text(text, encoding="utf-8")
     assert run("--check", capsys=capsys)[0] == 1

@@ -7,6 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
 from mcpapi.contract import build_contract
 from mcpapi.contract_changes import Change, Kind, Side, changes, schema_changes
@@ -49,8 +52,12 @@ BREAKING: dict[str, Callable[[Contract], Any]] = {
     "fewer items taken": lambda c: properties(c, "propose_review")["items"].update(maxItems=10),
     "another default": lambda c: properties(c, "search_wiki")["k"].update(default=8),
     "no default any more": lambda c: properties(c, "search_wiki")["k"].pop("default"),
+    "a default that was null gone": lambda c: properties(c, "get_page")["path"].pop("default"),
     "a pattern": lambda c: properties(c, "get_page")["title"].update(pattern="^[A-Z]"),
     "free keys closed": lambda c: properties(c, "write_page")["frontmatter"].update(additionalProperties=False),
+    "a rule for a key that was free": lambda c: properties(c, "write_page")["frontmatter"]["properties"].update(
+        tags={"type": "array"}
+    ),
     "a key asked for inside": lambda c: properties(c, "write_page")["frontmatter"]["required"].append("tags"),
     "a key of an item removed": lambda c: properties(c, "propose_review")["items"]["items"]["properties"].pop("page"),
     "a field of a result removed": lambda c: properties(c, "get_page", "outputSchema").pop("backlinks"),
@@ -193,3 +200,67 @@ def test_what_narrows_an_input_narrows_an_output_to_the_other_effect(keyword):
 
     assert kind(wide, narrow, Side.INPUT) is kind(narrow, wide, Side.OUTPUT) is Kind.BREAKING
     assert kind(narrow, wide, Side.INPUT) is kind(wide, narrow, Side.OUTPUT) is Kind.ADDITIVE
+
+
+KINDS = st.sampled_from(["string", "integer", "null"])
+VALUES = st.sampled_from(["a", "abc", 0, 2, 4, 8, None])
+LEAVES = st.fixed_dictionaries(
+    {"type": st.lists(KINDS, min_size=1, max_size=3, unique=True)},
+    optional={
+        "enum": st.lists(VALUES, min_size=1, max_size=4, unique=True),
+        "minimum": st.sampled_from([1, 3, 5, 7]),
+        "maximum": st.sampled_from([1, 3, 5, 7]),
+        "minLength": st.integers(0, 2),
+        "maxLength": st.integers(0, 3),
+        "const": VALUES,
+    },
+)
+NAMES = ["x", "y"]
+
+
+@st.composite
+def objects(draw: st.DrawFn) -> dict[str, Any]:
+    names = draw(st.lists(st.sampled_from(NAMES), unique=True, max_size=2))
+    made: dict[str, Any] = {"type": "object", "properties": {name: draw(LEAVES) for name in names}}
+    made["required"] = draw(st.lists(st.sampled_from(names), unique=True)) if names else []
+    if draw(st.booleans()):
+        made["additionalProperties"] = draw(st.booleans())
+    return made
+
+
+@st.composite
+def pairs(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Two schemas that have nothing to do with each other, or that differ in one keyword of one property."""
+    old, new = draw(objects()), draw(objects())
+    names = list(old["properties"])
+    if names and draw(st.booleans()):
+        name, other = draw(st.sampled_from(names)), draw(LEAVES)
+        keyword = draw(st.sampled_from(sorted(other)))
+        leaf = {**old["properties"][name], keyword: other[keyword]}
+        new = {**old, "properties": {**old["properties"], name: leaf}}
+    return old, new
+
+
+def everything() -> list[dict[str, Any]]:
+    values = [None, 0, 2, 4, 6, 8, "", "a", "abc"]
+    ones = [{name: value} for name in NAMES for value in values]
+    return [{}, *ones, *({"x": one, "y": other} for one in values for other in values)]
+
+
+INSTANCES = everything()
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(pairs())
+def test_a_value_that_fits_no_more_is_a_breaking_change(pair):
+    """Against a validator: whatever callers could send and can't now, or receive and could not before, is breaking."""
+    old, new = pair
+    before, after = Draft202012Validator(old), Draft202012Validator(new)
+    fits_before = [before.is_valid(instance) for instance in INSTANCES]
+    fits_after = [after.is_valid(instance) for instance in INSTANCES]
+    refused = any(was and not now for was, now in zip(fits_before, fits_after, strict=True))
+    unforeseen = any(now and not was for was, now in zip(fits_before, fits_after, strict=True))
+    if refused:
+        assert Kind.BREAKING in {change.kind for change in schema_changes("", old, new, Side.INPUT)}
+    if unforeseen:
+        assert Kind.BREAKING in {change.kind for change in schema_changes("", old, new, Side.OUTPUT)}

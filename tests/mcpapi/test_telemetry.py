@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 from datetime import timedelta
 from typing import Any
 
@@ -104,6 +105,23 @@ def test_what_can_not_be_noted_raises_nothing():
     calls.note(record(answer={"content": object()}))
     calls.note(record(arguments={"query": object()}))
     assert calls.dropped == 2
+
+
+def test_the_log_says_how_many_were_dropped(caplog, monkeypatch):
+    calls, flushed = Calls(), threading.Semaphore(0)
+
+    def flush() -> int:
+        calls.dropped += 2
+        flushed.release()
+        return 0
+
+    monkeypatch.setattr(calls, "flush", flush)
+    with caplog.at_level("WARNING", logger="mcpapi.telemetry"), calls.running(every=0.01):
+        assert flushed.acquire(timeout=5)
+        assert flushed.acquire(timeout=5)  # what the first has lost is said before the second
+    said = [entry.rows for entry in caplog.records if entry.getMessage() == "calls of tools were not kept"]
+    assert said
+    assert set(said) == {2}
 
 
 @pytest.mark.django_db(transaction=True)

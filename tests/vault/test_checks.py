@@ -107,10 +107,10 @@ def test_data_inside_the_vault(vault_folder, settings) -> None:  # type: ignore[
         ("SYNAPSE_BODY_SECONDS", float("inf"), "E023"),
         ("SYNAPSE_RATE_PER_MINUTE", -1, "E024"),
         ("SYNAPSE_STRANGERS_PER_MINUTE", -60, "E024"),
-        ("EMBEDDER", "nanoe6", "E025"),
-        ("EMBEDDER", "/etc/passwd", "E025"),
-        ("EMBEDDER", "openai", "E026"),
-        ("EMBEDDER", "bge-m3", "E026"),
+        ("EMBEDDER", "nanoe6", "W004"),
+        ("EMBEDDER", "/etc/passwd", "W004"),
+        ("EMBEDDER", "openai", "W005"),
+        ("EMBEDDER", "bge-m3", "W005"),
         ("SYNAPSE_EMBED_THREADS", 0, "E027"),
         ("SYNAPSE_WRITE_DIRS", ["wiki", "../x"], "E015"),
         ("SYNAPSE_WRITE_DIRS", ["/wiki"], "E015"),
@@ -136,8 +136,8 @@ def test_wrong_knobs(settings, name: str, value: object, expected: str | None) -
     [
         ("http://127.0.0.1:11434/v1", []),
         ("https://h/api?x=1", []),
-        ("127.0.0.1:11434", ["E026"]),
-        ("ftp://h", ["E026"]),
+        ("127.0.0.1:11434", ["W005"]),
+        ("ftp://h", ["W005"]),
     ],
 )
 def test_the_endpoint_of_an_embedder(settings, address: str, expected: list[str]) -> None:  # type: ignore[no-untyped-def]

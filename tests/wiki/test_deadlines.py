@@ -12,6 +12,7 @@ from vault.current import current_vault
 from vault.errors import ErrorCode, SynapseError
 from wiki import deadlines
 from wiki.deadlines import deadline
+from wiki.exclusive import exclusive, try_exclusive
 from wiki.models import Token
 from wiki.services.filing import locked
 
@@ -133,6 +134,26 @@ def test_undoing_is_let_through():
         with deadlines.lifted():
             assert Token.objects.count() == 0
         Token.objects.count()
+
+
+@pytest.mark.usefixtures("transactional_db")
+def test_a_lock_is_given_back_though_time_is_over(vault_folder):
+    with pytest.raises(SynapseError), deadline(1), exclusive("work", timeout=20):
+        time.sleep(1)
+        Token.objects.count()
+    got: list[bool] = []
+
+    def take() -> None:
+        try:
+            with try_exclusive("work") as ours:
+                got.append(ours)
+        finally:
+            connection.close()
+
+    other = threading.Thread(target=take)
+    other.start()
+    other.join()
+    assert got == [True]
 
 
 @pytest.mark.usefixtures("transactional_db")

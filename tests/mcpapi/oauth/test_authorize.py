@@ -235,8 +235,11 @@ def test_the_page_names_who_asks_for_whom_for_what_and_where_the_answer_goes(age
     agent.register(client_name="<b>Claude</b> & friends")
     page = consent_page(agent.browser, agent.address(), "rita")
     assert "&lt;b&gt;Claude&lt;/b&gt; &amp; friends" in page.text
-    for told in ("claude.ai", "rita", "Read and search all pages"):
+    for told in ("<dd>claude.ai</dd>", "<dd>rita</dd>", "Read and search all pages", "gave itself this name"):
         assert told in page.text
+    agent.redirect = LOOPBACK
+    agent.register()
+    assert "a program on this computer (127.0.0.1:45678)" in consent_page(agent.browser, agent.address(), "rita").text
 
 
 def test_the_pages_need_no_script_load_nothing_and_stand_in_no_frame(agent, reader):

@@ -11,6 +11,8 @@ from oauth2_provider.models import AccessToken, Application, Grant, RefreshToken
 from mcpapi.oauth import clients
 from mcpapi.oauth.upkeep import run_job
 from tests.mcpapi.oauth.flow import CLAUDE
+from wiki import jobs
+from wiki.models import Job
 from wiki.throttling import limits
 
 
@@ -147,3 +149,17 @@ def test_every_hour_the_expired_and_the_unused_go(agent, reader):
     assert not Application.objects.filter(client_id=kept).exists()
     assert Application.objects.get().name == "by hand"
     assert run_job({}) == {"clients_forgotten": 0}
+
+
+@pytest.mark.django_db
+def test_an_hourly_job_sees_to_it(agent, vault_folder):
+    Job.objects.all().delete()
+    jobs.ask_for_upkeep()
+    jobs.ask_for_upkeep()
+    waiting = Job.objects.get(kind="oauth_upkeep")
+    agent.register()
+    age(days=8)
+    jobs.run_due(now=True)
+    waiting.refresh_from_db()
+    assert waiting.outcome == {"clients_forgotten": 1}
+    assert not Application.objects.exists()
