@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from wiki.models import Alias, AtomRelation, AtomRow, Edge, File, Link, Page, Tag
-from wiki.prime.atoms import level_texts
 from wiki.prime.levels import Level
 from wiki.rows import chunks
 
@@ -60,6 +59,8 @@ def _pages() -> Iterator[dict[str, Any]]:
 
 def _levels() -> Iterator[tuple[int, dict[str, Any]]]:
     """Of each atom its kind, slug, tokens and the sha256 of each level's text, and what it writes of others."""
+    from wiki.prime.atoms import level_texts  # it brings numpy, which only a dump should wait for
+
     relations: dict[int, list[list[Any]]] = defaultdict(list)
     written = AtomRelation.objects.order_by("page_id", "order").values_list("page_id", "verb", "text", "link_order")
     for pk, *relation in written.iterator(chunk_size=5_000):
