@@ -12,11 +12,14 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from django.utils.html import conditional_escape
 
 from tests.conftest import VaultFolder
 from vault.history import Author
 from wiki.admin.display import visible
 from wiki.models import Alias, Audit, EmbeddingState, File, Job, Link, Page, Scope, Token, VaultState
+from wiki.prime.atoms import atoms, level_texts
+from wiki.prime.levels import Level, tokens
 from wiki.services import request_rescan, write_page
 from wiki.sync import scan
 from wiki.tokens import create_token, find_token
@@ -173,6 +176,36 @@ def test_a_page_shows_its_links_both_ways_and_its_versions(filled: VaultFolder, 
     assert url(Page, f"{turing.pk}/change/") in back
 
 
+def test_a_page_shows_its_three_levels_and_what_each_costs(filled: VaultFolder, boss: Client) -> None:
+    tricky = Page.objects.get(path="notes/tricky.md")
+    shown = boss.get(url(Page, f"{tricky.pk}/change/")).content.decode()
+    (atom,) = [atom for atom in atoms() if atom.pk == tricky.pk]
+    for level in Level:
+        text = level_texts([tricky.pk], level)[tricky.pk]
+        assert f"{level}: {tokens(text)} tokens" in shown
+        assert conditional_escape(text.replace("\u202e", "\\u202e")) in shown
+    assert atom.id in shown and f"quality {atom.quality:.2f}" in shown
+    assert "[[Gone]]" in shown
+    assert "<script>alert" not in shown and "\u202e" not in shown
+
+
+def test_of_a_long_page_a_part_is_shown(filled: VaultFolder, boss: Client) -> None:
+    filled.write("notes/long.md", "A line\tof it.\n" * 4_000)
+    scan()
+    long = Page.objects.get(path="notes/long.md")
+    shown = boss.get(url(Page, f"{long.pk}/change/")).content.decode()
+    length = len(level_texts([long.pk], Level.FULL)[long.pk])
+    assert f"{length - 20_000} more characters" in shown
+    assert "A line\tof it.\nA line" in shown
+
+
+def test_a_deleted_page_has_no_levels(filled: VaultFolder, boss: Client) -> None:
+    (filled.root / "notes/bad.md").unlink()
+    scan(allow_deletions=True)
+    bad = Page.objects.get(path="notes/bad.md")
+    assert "agents do not get this page" in boss.get(url(Page, f"{bad.pk}/change/")).content.decode()
+
+
 def test_a_source_shows_which_pages_rest_on_it(filled: VaultFolder, boss: Client) -> None:
     source = File.objects.get(path="raw/sources/turing.md")
     shown = boss.get(url(File, f"{source.pk}/change/")).content.decode()
@@ -212,6 +245,7 @@ def test_the_page_of_a_page_with_many_links_is_bounded(filled: VaultFolder, boss
     filled.write("notes/many.md", "".join(f"[[tricky|{number}]] " for number in range(300)))
     scan()
     tricky, many = (Page.objects.get(path=f"notes/{name}.md") for name in ("tricky", "many"))
+    atoms()  # read once in a process, by several queries
     for page, total in ((tricky, 302), (many, 300)):
         with CaptureQueriesContext(connection) as queries:
             shown = boss.get(url(Page, f"{page.pk}/change/")).content.decode()

@@ -1,4 +1,4 @@
-"""Pages: what the index knows of each, its links both ways and its versions."""
+"""Pages: what the index knows of each, its links both ways, what agents get of it, and its versions."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString
 from vault.errors import SynapseError
 from wiki.admin.base import ReadOnlyAdmin
 from wiki.admin.display import once, page_link, table, text_column, visible
+from wiki.admin.levels import shown_levels
 from wiki.models import Link, Page, Tag
 from wiki.services import page_history
 
@@ -89,11 +90,12 @@ class PageAdmin(ReadOnlyAdmin):
     fieldsets = [
         (None, {"fields": ["uid", "title", "path", "type", "lang", "summary", "words", "tag_names", "alias_names"]}),
         ("Links", {"fields": ["links_out", "links_in"]}),
+        ("For agents", {"fields": ["levels"]}),
         ("Sources and properties", {"fields": ["sources", "frontmatter"]}),
         ("Versions", {"fields": ["versions"]}),
         ("File", {"fields": ["flags", "reserved", "content_hash", "size", "indexed_at", "deleted_at"]}),
     ]
-    readonly_fields = ["tag_names", "alias_names", "links_out", "links_in", "versions"]
+    readonly_fields = ["tag_names", "alias_names", "links_out", "links_in", "levels", "versions"]
 
     shown_title = text_column("title")
     shown_path = text_column("path")
@@ -135,6 +137,12 @@ class PageAdmin(ReadOnlyAdmin):
         links = page.backlinks.select_related("source").order_by("source__title", "order")
         rows = [(page_link(link.source), visible(link.text), link.kind, link.state) for link in links[:MAX_ROWS]]
         return table(["page", "as", "kind", "state"], rows, total=links.count())
+
+    @admin.display(description="levels")
+    @once
+    def levels(self, page: Page) -> str | SafeString:
+        """The page at its three lengths, with what each costs an agent."""
+        return shown_levels(page)
 
     @admin.display(description="versions")
     @once
