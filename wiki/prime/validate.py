@@ -8,6 +8,7 @@ from typing import Any, Final
 from django.conf import settings
 
 from vault.errors import ErrorCode, SynapseError
+from wiki import deadlines
 from wiki.prime.atoms import Atom, atoms, level_texts
 from wiki.prime.contracts import demands_of_set
 from wiki.prime.domains import WIKI, Domain, Severity, Validator, domains
@@ -24,7 +25,8 @@ def validate(*, artifact: str, atom_set: Sequence[str], validators: Sequence[str
     """The verdict on a text: ``ok`` when no fix is an error, and the fixes, errors first, each in the text's order.
 
     ``validators`` are names of those to run; by default all of the set's domain. Raises ``unknown_validator`` with
-    those there are, ``payload_too_large`` for a text that no page could hold, and what :func:`domains` raises.
+    those there are, ``payload_too_large`` for a text that no page could hold, ``tool_timeout`` once a time limit has
+    passed, and what :func:`domains` raises.
     """
     limit: int = settings.SYNAPSE_MAX_PAGE_BYTES
     if len(artifact.encode("utf-8", "surrogatepass")) > limit:
@@ -83,6 +85,7 @@ def _chosen(domain: Domain, names: Sequence[str] | None) -> list[Validator]:
 
 
 def _finds(validator: Validator, evidence: Evidence) -> Iterator[Find]:
+    deadlines.check()  # a long text has much to be looked at, and whoever asked may wait no more
     finds = CHECKS[validator.name](evidence) if validator.pattern is None else _by_pattern(validator, evidence)
     more = 0
     for number, find in enumerate(finds):

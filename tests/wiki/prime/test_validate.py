@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.conftest import VaultFolder
 from vault.errors import ErrorCode, SynapseError
+from wiki import deadlines
 from wiki.prime.domains import BUILTIN_VALIDATORS
 from wiki.prime.validate import validate
 from wiki.prime.validators import CHECKS
@@ -45,6 +47,25 @@ def fixes(artifact: str, atom_set: list[str] | None = None, **more: Any) -> list
 
 def test_every_built_in_validator_has_its_check() -> None:
     assert list(CHECKS) == list(BUILTIN_VALIDATORS)
+
+
+def test_no_further_check_is_begun_once_the_time_is_over(bread: VaultFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    began: list[str] = []
+
+    def slow(evidence: Any) -> Iterator[Any]:
+        began.append("first")
+        return iter(())
+
+    def check() -> None:
+        if began:
+            raise deadlines.timed_out(1)
+
+    monkeypatch.setitem(CHECKS, next(iter(CHECKS)), slow)  # type: ignore[arg-type]
+    monkeypatch.setattr(deadlines, "check", check)
+    with pytest.raises(SynapseError) as raised:
+        validate(artifact=CLEAN, atom_set=SET)
+    assert raised.value.code is ErrorCode.TOOL_TIMEOUT
+    assert began == ["first"]
 
 
 def test_a_clean_text(bread: VaultFolder) -> None:
