@@ -25,8 +25,7 @@ at `/mcp`, with a token. Every answer is one object, as structured content and, 
 `{{"error": "what to do", "error_code": "..."}}` with `isError` true; [Errors](errors.md) lists the codes. Arguments
 that a tool does not name are refused; k, depth, limit, budget_tokens and max_tokens are clamped to their bounds.
 
-Pages, sources and levels of pages are resources too, each with its template: `synapse://page/<id>`,
-`synapse://source/<path>` and `synapse://prime/<id>?level=`.
+What there is beside the tools (resources, prompts, progress): [MCP beside the tools](mcp-usage.md).
 
 At most {VISIBLE_TOOL_CAP} tools are listed. `SYNAPSE_HIDDEN_TOOLS` says which are called and not listed,
 `SYNAPSE_TIMEOUT_<TOOL>` sets another time limit ([Configuration](configuration.md)).
