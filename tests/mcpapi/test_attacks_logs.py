@@ -75,6 +75,10 @@ HOSTILE: list[dict[str, Any]] = [
     {"body": json.dumps(call("read_source_file", path=f"{PLACE}\n{FORGED}")).encode()},
     {"body": json.dumps(call("write_page", title=CANARY, content=f"{CANARY} {STOLEN}", frontmatter={})).encode()},
     {"body": json.dumps({**LIST, "method": "resources/read", "params": {"uri": f"synapse://source/{PLACE}"}}).encode()},
+    {"body": json.dumps({**LIST, "method": "resources/read", "params": {"uri": f"synapse://prime/{CANARY}"}}).encode()},
+    {"body": json.dumps(call("prime_resolve", brief=f"{CANARY}\n{FORGED} {STOLEN}", domain=STOLEN)).encode()},
+    {"body": json.dumps(call("prime_validate", artifact=f"{CANARY} {STOLEN}", atom_set=[PLACE])).encode()},
+    {"body": json.dumps(call("prime_compile", source=f"{CANARY} {STOLEN} {PLACE}")).encode()},
     {"body": json.dumps({**LIST, "method": "notifications/progress", "params": {"progressToken": STOLEN}}).encode()},
     {"body": json.dumps({"jsonrpc": "2.0", "id": STOLEN, "result": {"text": CANARY}}).encode()},
     {"body": b"\xff" + CANARY.encode()},
@@ -96,6 +100,7 @@ def test_the_door_logs_nothing_of_what_is_thrown_at_it(
             raise ValueError(f"{CANARY}\n{FORGED} Bearer {STOLEN} postgres://u:{PASSWORD}@db") from error
 
     monkeypatch.setattr(reading.search, "search", fail)
+    monkeypatch.setattr("wiki.prime.loading._state", fail)
     monkeypatch.setattr("mcpapi.auth.find_token", fail)
     door = Door()
     try:

@@ -89,7 +89,21 @@ async def main_job(session: ClientSession, world: World, title: str, slug: str) 
     assert set(titles.values()) >= {title, "Alan Turing"}
     ties = [{titles[edge["source"]], titles[edge["target"]]} for edge in around["edges"]]
     assert {title, "Alan Turing"} in ties
+    await work_within_a_budget(session, title)
     assert set(await ask(session, "trigger_source_rescan")) == {"started", "job", "running"}
+
+
+async def work_within_a_budget(session: ClientSession, title: str) -> None:
+    """What was written is context, can be read at its level, and a text that is made of it is checked."""
+    answer = await ask(session, "prime_resolve", brief=f"Explain “{title}”", max_tokens=300, include_text=True)
+    (hit,) = [hit for hit in answer["hits"] if title in hit["text"].splitlines()[0]]
+    assert answer["total_tokens"] <= 300
+    read = await session.read_resource(hit["uri"])
+    assert read.contents[0].text == hit["text"]
+    verdict = await ask(session, "prime_validate", artifact=hit["text"], atom_set=[hit["id"]])
+    assert verdict["ok"] is True
+    verdict = await ask(session, "prime_validate", artifact="“He never said such a thing.”", atom_set=[hit["id"]])
+    assert [fix["validator"] for fix in verdict["fixes"] if fix["severity"] == "error"] == ["quotes-verbatim"]
 
 
 def run(session: Any, work: Callable[[ClientSession], Awaitable[None]]) -> None:
