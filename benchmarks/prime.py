@@ -36,13 +36,13 @@ def cpu_ms(work: Callable[[], Any], repeats: int = REPEATS) -> float:
 def measure() -> dict[str, Any]:
     """All questions over the vault in the index."""
     from vault.current import current_vault
-    from wiki.prime.compile import compile_source
-    from wiki.prime.intent import intent
-    from wiki.prime.levels import Level
-    from wiki.prime.loading import atoms, forget_atoms
-    from wiki.prime.query import query
-    from wiki.prime.resolve import resolve
-    from wiki.prime.validate import validate
+    from wiki.prime.asking.intent import intent
+    from wiki.prime.asking.query import query
+    from wiki.prime.asking.resolve import resolve
+    from wiki.prime.atoms.levels import Level
+    from wiki.prime.atoms.loading import atoms, forget_atoms
+    from wiki.prime.checking.compile import compile_source
+    from wiki.prime.checking.validate import validate
 
     def first() -> None:
         forget_atoms()

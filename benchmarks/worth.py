@@ -83,8 +83,8 @@ def whole_pages(query: str, budget: int) -> tuple[list[str], str, int]:
 
 def right_pages(folder: Path) -> dict[str, Any]:
     """How often each way holds a page that answers the query."""
-    from wiki.prime.query import query
-    from wiki.prime.rows import fill_levels
+    from wiki.prime.asking.query import query
+    from wiki.prime.atoms.rows import fill_levels
 
     index_collection(folder)
     fill_levels()
@@ -107,8 +107,8 @@ def planted_facts(vault: Path, seed: int) -> dict[str, Any]:
     from django.conf import settings
 
     from wiki.models import Page
-    from wiki.prime.query import query
-    from wiki.prime.resolve import resolve
+    from wiki.prime.asking.query import query
+    from wiki.prime.asking.resolve import resolve
     from wiki.sync import scan
 
     root = Path(settings.SYNAPSE_VAULT)

@@ -73,7 +73,7 @@ def _values(name: str, begun: str) -> CompleteResult:
 
 def _atoms(begun: str) -> list[str]:
     """The ids of atoms that begin so, or whose title does, in their order."""
-    from wiki.prime.atoms import atoms  # loaded by the first who asks, as in mcpapi.tools.priming
+    from wiki.prime.atoms.reading import atoms  # loaded by the first who asks, as in mcpapi.tools.priming
 
     title = begun.casefold()
     return [atom.id for atom in atoms() if atom.id.startswith(begun) or atom.title.casefold().startswith(title)]

@@ -196,8 +196,8 @@ def _level(asked: str) -> str:
 
 def _read_level(uri: str, name: str, level: str) -> ReadResourceResult:
     # Loaded by the first who asks, as in mcpapi.tools.priming.
-    from wiki.prime.atoms import atoms, level_texts
-    from wiki.prime.query import level_named
+    from wiki.prime.asking.query import level_named
+    from wiki.prime.atoms.reading import atoms, level_texts
 
     wanted = level_named(level)
     atom = atoms().find(name)

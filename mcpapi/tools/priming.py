@@ -22,7 +22,7 @@ def prime_query(
     include_text: bool,
 ) -> dict[str, Any]:
     """The best pages that fit the budget."""
-    from wiki.prime.query import query
+    from wiki.prime.asking.query import query
 
     return query(
         scope=scope,
@@ -39,14 +39,14 @@ def prime_resolve(
     caller: Caller, *, brief: str, max_tokens: int, domain: str | None, include_text: bool
 ) -> dict[str, Any]:
     """The context for a brief."""
-    from wiki.prime.resolve import resolve
+    from wiki.prime.asking.resolve import resolve
 
     return resolve(brief=brief, max_tokens=max_tokens, domain=domain, include_text=include_text)
 
 
 def prime_intent(caller: Caller, *, brief: str, domain: str | None) -> dict[str, Any]:
     """What a brief asks for."""
-    from wiki.prime.intent import intent
+    from wiki.prime.asking.intent import intent
 
     return intent(brief=brief, domain=domain)
 
@@ -55,13 +55,13 @@ def prime_validate(
     caller: Caller, *, artifact: str, atom_set: list[str], validators: list[str] | None
 ) -> dict[str, Any]:
     """The verdict on a text."""
-    from wiki.prime.validate import validate
+    from wiki.prime.checking.validate import validate
 
     return validate(artifact=artifact, atom_set=atom_set, validators=validators)
 
 
 def prime_compile(caller: Caller, *, source: str, deep: bool) -> dict[str, Any]:
     """The atom that a source makes."""
-    from wiki.prime.compile import compile_source
+    from wiki.prime.checking.compile import compile_source
 
     return compile_source(source=source, deep=deep)

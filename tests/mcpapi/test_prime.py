@@ -16,11 +16,11 @@ from mcpapi.profiles import Profile
 from mcpapi.registry import BY_NAME
 from tests.conftest import VaultFolder
 from tests.wiki.prime import bakery
-from wiki.prime.compile import compile_source
-from wiki.prime.intent import intent
-from wiki.prime.query import query
-from wiki.prime.resolve import resolve
-from wiki.prime.validate import validate
+from wiki.prime.asking.intent import intent
+from wiki.prime.asking.query import query
+from wiki.prime.asking.resolve import resolve
+from wiki.prime.checking.compile import compile_source
+from wiki.prime.checking.validate import validate
 from wiki.sync import scan
 
 pytestmark = pytest.mark.django_db(transaction=True)

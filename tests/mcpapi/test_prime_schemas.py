@@ -12,10 +12,10 @@ from jsonschema import Draft202012Validator
 from mcpapi import prime_schemas
 from mcpapi.registry import BY_NAME
 from tests.mcpapi.test_registry import bare, success, takes
-from wiki.prime.budgeting import MAX_BUDGET
-from wiki.prime.levels import Level
-from wiki.prime.query import DEFAULT_BUDGET, query
-from wiki.prime.resolve import DEFAULT_TOKENS
+from wiki.prime.asking.budgeting import MAX_BUDGET
+from wiki.prime.asking.query import DEFAULT_BUDGET, query
+from wiki.prime.asking.resolve import DEFAULT_TOKENS
+from wiki.prime.atoms.levels import Level
 
 TEXT = {"type": "string"}
 NAMES = {"type": "array", "items": {"type": "string"}}

@@ -15,9 +15,9 @@ from mcp.types import PromptReference, ResourceTemplateReference
 from mcpapi import lookups, resources, server
 from mcpapi.profiles import Profile
 from wiki.models import Page
-from wiki.prime.atoms import level_texts
-from wiki.prime.levels import Level, tokens
-from wiki.prime.query import query
+from wiki.prime.asking.query import query
+from wiki.prime.atoms.levels import Level, tokens
+from wiki.prime.atoms.reading import level_texts
 from wiki.services import sources
 from wiki.sync import scan
 

@@ -21,7 +21,7 @@ from reviews.services.bulk import MAX_IDS
 from tests.conftest import VaultFolder
 from vault.errors import ErrorCode
 from wiki.graph.neighborhood import MAX_NODES
-from wiki.prime.budgeting import MAX_BUDGET
+from wiki.prime.asking.budgeting import MAX_BUDGET
 from wiki.services.sources import MAX_CHARACTERS
 from wiki.sync import scan
 

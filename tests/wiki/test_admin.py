@@ -18,8 +18,8 @@ from tests.conftest import VaultFolder
 from vault.history import Author
 from wiki.admin.display import visible
 from wiki.models import Alias, Audit, EmbeddingState, File, Job, Link, Page, Scope, Token, VaultState
-from wiki.prime.atoms import atoms, level_texts
-from wiki.prime.levels import Level, tokens
+from wiki.prime.atoms.levels import Level, tokens
+from wiki.prime.atoms.reading import atoms, level_texts
 from wiki.services import request_rescan, write_page
 from wiki.sync import scan
 from wiki.tokens import create_token, find_token

@@ -11,8 +11,8 @@ from django.core.management import CommandError, call_command
 
 from tests.conftest import VaultFolder
 from tests.wiki.prime import bakery
-from wiki.prime.query import query
-from wiki.prime.resolve import resolve
+from wiki.prime.asking.query import query
+from wiki.prime.asking.resolve import resolve
 from wiki.sync import scan
 
 pytestmark = pytest.mark.django_db

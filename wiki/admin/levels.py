@@ -20,8 +20,8 @@ def shown_levels(page: Page) -> str | SafeString:
     if row is None:
         return "None: agents do not get this page by its levels."
     # They bring numpy, which no web process should hold from its start.
-    from wiki.prime.atoms import atoms, level_texts
-    from wiki.prime.levels import Level
+    from wiki.prime.atoms.levels import Level
+    from wiki.prime.atoms.reading import atoms, level_texts
 
     atom = atoms().by_pk.get(page.pk)
     full = level_texts([page.pk], Level.FULL).get(page.pk, "")

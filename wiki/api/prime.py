@@ -14,11 +14,11 @@ from wiki.api.base import RestView
 from wiki.api.schema import errors
 from wiki.api.throttles import CallerReads
 from wiki.authentication import MayRead
-from wiki.prime.compile import compile_source
-from wiki.prime.intent import intent
-from wiki.prime.query import query
-from wiki.prime.resolve import resolve
-from wiki.prime.validate import validate
+from wiki.prime.asking.intent import intent
+from wiki.prime.asking.query import query
+from wiki.prime.asking.resolve import resolve
+from wiki.prime.checking.compile import compile_source
+from wiki.prime.checking.validate import validate
 
 _ERRORS = errors(400, 404, 409, 413, 415, 422, 503, 507)
 

@@ -6,11 +6,11 @@ from typing import Any, Final
 
 from rest_framework import serializers
 
-from wiki.prime.budgeting import MAX_BUDGET
-from wiki.prime.levels import Level
-from wiki.prime.query import DEFAULT_BUDGET
-from wiki.prime.resolve import DEFAULT_TOKENS
-from wiki.prime.scope import KINDS
+from wiki.prime.asking.budgeting import MAX_BUDGET
+from wiki.prime.asking.query import DEFAULT_BUDGET
+from wiki.prime.asking.resolve import DEFAULT_TOKENS
+from wiki.prime.asking.scope import KINDS
+from wiki.prime.atoms.levels import Level
 
 _LEVELS: Final = [str(level) for level in Level]
 

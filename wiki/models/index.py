@@ -262,7 +262,7 @@ class VaultState(models.Model):
     )
     scanning = models.BooleanField(default=False, help_text="a scan has written rows and has not finished")
     levels_by = models.PositiveSmallIntegerField(
-        default=0, help_text="version of the rules by which all pages have their levels (wiki.prime.rows)"
+        default=0, help_text="version of the rules by which all pages have their levels (wiki.prime.atoms.rows)"
     )
     last_scan = models.JSONField(default=dict, blank=True, help_text="the last finished scan's report")
     last_scan_at = models.DateTimeField(null=True, blank=True)

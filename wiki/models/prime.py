@@ -11,7 +11,7 @@ class AtomRow(models.Model):
     """A live page that is not reserved, as an atom. A new row takes its place whenever the page is written.
 
     ``id`` grows with each write: a reader loads what is past its last. The full text is not kept: it is
-    ``core``, the body from ``rest`` on, and ``tail`` (:func:`wiki.prime.levels.full_of`).
+    ``core``, the body from ``rest`` on, and ``tail`` (:func:`wiki.prime.atoms.levels.full_of`).
     """
 
     page = models.OneToOneField(Page, on_delete=models.CASCADE, related_name="atom")
@@ -22,13 +22,13 @@ class AtomRow(models.Model):
     tokens_core = models.PositiveIntegerField(help_text="chars4-v1")
     tokens_full = models.PositiveIntegerField(help_text="chars4-v1")
     quality = models.FloatField(help_text="share of the checks that it passes")
-    failed = models.JSONField(default=list, blank=True, help_text="names of the others (wiki.prime.quality)")
+    failed = models.JSONField(default=list, blank=True, help_text="names of the others (wiki.prime.atoms.quality)")
     contract = models.JSONField(default=dict, blank=True, help_text="must_include, must_avoid, conditionals")
     lifecycle = models.CharField(max_length=40, blank=True, default="")
     version = models.CharField(max_length=40, blank=True, default="")
     created = models.CharField(max_length=40, blank=True, default="", help_text="as the frontmatter has it")
     updated = models.CharField(max_length=40, blank=True, default="", help_text="as the frontmatter has it")
-    rules = models.PositiveSmallIntegerField(help_text="the version of the rules it was made by (wiki.prime.rows)")
+    rules = models.PositiveSmallIntegerField(help_text="version of the rules that made it (wiki.prime.atoms.rows)")
     summary = models.TextField()
     core = models.TextField()
     rest = models.PositiveIntegerField(help_text="where in the body full goes on, in code points")

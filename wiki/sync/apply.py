@@ -15,8 +15,8 @@ from vault.links import text_key
 from vault.pages import ParsedPage, parse_page
 from wiki import changes as feed
 from wiki.models import Alias, Citation, Link, LinkKind, LinkState, Page, Tag
-from wiki.prime.pagetext import PageText
-from wiki.prime.rows import remove_levels, write_levels
+from wiki.prime.atoms.pagetext import PageText
+from wiki.prime.atoms.rows import remove_levels, write_levels
 from wiki.rows import chunks, index_lock, insert, reserve_ids, update
 from wiki.search import PageWords, index_words, remove_words
 from wiki.sync.early import EarlyAnswers

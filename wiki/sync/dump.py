@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from wiki.models import Alias, AtomRelation, AtomRow, Edge, File, Link, Page, Tag
-from wiki.prime.levels import Level
+from wiki.prime.atoms.levels import Level
 from wiki.rows import chunks
 
 _ATOMS_AT_ONCE: Final = 200
@@ -59,7 +59,7 @@ def _pages() -> Iterator[dict[str, Any]]:
 
 def _levels() -> Iterator[tuple[int, dict[str, Any]]]:
     """Of each atom its kind, slug, tokens and the sha256 of each level's text, and what it writes of others."""
-    from wiki.prime.atoms import level_texts  # it brings numpy, which only a dump should wait for
+    from wiki.prime.atoms.reading import level_texts  # it brings numpy, which only a dump should wait for
 
     relations: dict[int, list[list[Any]]] = defaultdict(list)
     written = AtomRelation.objects.order_by("page_id", "order").values_list("page_id", "verb", "text", "link_order")

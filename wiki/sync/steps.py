@@ -15,7 +15,7 @@ from wiki.binding import begin_scan_rows, finish_scan_rows, scan_was_cut_short
 from wiki.data_version import data_version
 from wiki.graph import settle_edges
 from wiki.models import Link, LinkState, Page
-from wiki.prime.rows import fill_levels, levels_wait
+from wiki.prime.atoms.rows import fill_levels, levels_wait
 from wiki.rows import chunks, index_lock, many_rows
 from wiki.search import many_pages
 from wiki.sync.apply import Applied, remove_pages, touch_pages, write_pages

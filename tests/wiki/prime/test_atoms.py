@@ -9,8 +9,8 @@ import pytest
 from tests.conftest import VaultFolder
 from vault.errors import ErrorCode, SynapseError
 from wiki.models import AtomRow, Page
-from wiki.prime.atoms import atoms, level_texts, relations
-from wiki.prime.levels import Level, tokens
+from wiki.prime.atoms.levels import Level, tokens
+from wiki.prime.atoms.reading import atoms, level_texts, relations
 from wiki.search import texts
 from wiki.sync import scan, sync_paths
 
@@ -178,7 +178,7 @@ class TestTexts:
                 sync_paths(["wiki/a.md"])
             return texts(asked)
 
-        monkeypatch.setattr("wiki.prime.atoms.texts", written_meanwhile)
+        monkeypatch.setattr("wiki.prime.atoms.reading.texts", written_meanwhile)
         found = level_texts(pks, Level.FULL)
         assert found == {pks[0]: "# a [page]\n\nNew.\n\n## Two\n\nOther.\n\nMore."}
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wiki.prime.brace import MAX_DEPTH, MAX_FAULTS, read_atom
+from wiki.prime.checking.brace import MAX_DEPTH, MAX_FAULTS, read_atom
 
 
 def field(written: str) -> Any:

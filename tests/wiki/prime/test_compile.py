@@ -12,9 +12,9 @@ from tests.conftest import VaultFolder
 from tests.wiki.prime import bakery
 from vault.errors import ErrorCode, SynapseError
 from wiki.models import AtomRow, Page
-from wiki.prime.atoms import atoms, level_texts, relations
-from wiki.prime.compile import compile_source
-from wiki.prime.levels import Level
+from wiki.prime.atoms.levels import Level
+from wiki.prime.atoms.reading import atoms, level_texts, relations
+from wiki.prime.checking.compile import compile_source
 from wiki.sync import scan
 
 pytestmark = pytest.mark.django_db

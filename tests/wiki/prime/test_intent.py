@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import VaultFolder
 from vault.errors import ErrorCode, SynapseError
-from wiki.prime.intent import MAX_BRIEF, intent
+from wiki.prime.asking.intent import MAX_BRIEF, intent
 from wiki.sync import scan
 
 pytestmark = pytest.mark.django_db

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault.pages import parse_page
-from wiki.prime.levels import CORE_TOKENS, NOT_IN_CORE, Level, Levels, PageText, full_of, levels_of, tokens
+from wiki.prime.atoms.levels import CORE_TOKENS, NOT_IN_CORE, Level, Levels, PageText, full_of, levels_of, tokens
 
 ENTITY = """\
 ---

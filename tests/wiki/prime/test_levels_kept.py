@@ -12,9 +12,9 @@ from tests.wiki.index import rebuilt_index, whole_index
 from tests.wiki.test_rebuild import Person
 from vault.pages import parse_page
 from wiki.models import AtomRelation, AtomRow, Page, VaultState
-from wiki.prime.atoms import Atom, atoms, forget_atoms, level_texts
-from wiki.prime.levels import Level, PageText, levels_of
-from wiki.prime.rows import RULES, fill_levels, levels_wait
+from wiki.prime.atoms.levels import Level, PageText, levels_of
+from wiki.prime.atoms.reading import Atom, atoms, forget_atoms, level_texts
+from wiki.prime.atoms.rows import RULES, fill_levels, levels_wait
 from wiki.services import page_delete, page_move, page_restore, page_retitle
 from wiki.sync import scan, sync_paths
 

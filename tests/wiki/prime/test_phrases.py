@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wiki.prime.phrases import PhraseTable, normalised, words_of
+from wiki.prime.asking.phrases import PhraseTable, normalised, words_of
 
 
 def found(names: list[str], text: str) -> list[tuple[str, ...]]:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from tests.conftest import VaultFolder
 from tests.wiki.prime import bakery
 from vault.errors import ErrorCode, SynapseError
-from wiki.prime.atoms import atoms, level_texts
-from wiki.prime.levels import Level, tokens
-from wiki.prime.query import query
+from wiki.prime.asking.query import query
+from wiki.prime.atoms.levels import Level, tokens
+from wiki.prime.atoms.reading import atoms, level_texts
 from wiki.sync import scan
 
 pytestmark = pytest.mark.django_db

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from vault.pages import parse_page
-from wiki.prime.facts import contract_of, facts_of
-from wiki.prime.levels import PageText
-from wiki.prime.quality import CHECKS, failed_checks, quality_of
-from wiki.prime.relations import VERBS, relations_of, verb_of
+from wiki.prime.atoms.facts import contract_of, facts_of
+from wiki.prime.atoms.levels import PageText
+from wiki.prime.atoms.quality import CHECKS, failed_checks, quality_of
+from wiki.prime.atoms.relations import VERBS, relations_of, verb_of
 
 
 def page(text: str) -> PageText:

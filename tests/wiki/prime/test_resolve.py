@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import VaultFolder
-from wiki.prime.levels import tokens
-from wiki.prime.resolve import resolve
-from wiki.prime.validate import validate
+from wiki.prime.asking.resolve import resolve
+from wiki.prime.atoms.levels import tokens
+from wiki.prime.checking.validate import validate
 from wiki.sync import scan
 
 pytestmark = pytest.mark.django_db

@@ -10,9 +10,9 @@ import pytest
 from tests.conftest import VaultFolder
 from vault.errors import ErrorCode, SynapseError
 from wiki import deadlines
+from wiki.prime.checking.validate import validate
+from wiki.prime.checking.validators import CHECKS
 from wiki.prime.domains import BUILTIN_VALIDATORS
-from wiki.prime.validate import validate
-from wiki.prime.validators import CHECKS
 from wiki.sync import scan
 
 pytestmark = pytest.mark.django_db

@@ -11,14 +11,14 @@ from django.core.management.base import CommandParser
 from vault.errors import ErrorCode, SynapseError
 from wiki.management.base import SynapseCommand
 from wiki.management.commands.search import printable
-from wiki.prime.budgeting import MAX_BUDGET
-from wiki.prime.compile import compile_source
-from wiki.prime.intent import intent
-from wiki.prime.levels import Level
-from wiki.prime.query import DEFAULT_BUDGET, query
-from wiki.prime.resolve import DEFAULT_TOKENS, resolve
-from wiki.prime.scope import KINDS
-from wiki.prime.validate import validate
+from wiki.prime.asking.budgeting import MAX_BUDGET
+from wiki.prime.asking.intent import intent
+from wiki.prime.asking.query import DEFAULT_BUDGET, query
+from wiki.prime.asking.resolve import DEFAULT_TOKENS, resolve
+from wiki.prime.asking.scope import KINDS
+from wiki.prime.atoms.levels import Level
+from wiki.prime.checking.compile import compile_source
+from wiki.prime.checking.validate import validate
 
 _FILE = "a file, or - for standard input"
 

@@ -12,10 +12,10 @@ import numpy.typing as npt
 from vault.errors import ErrorCode, SynapseError
 from wiki.graph import near_pages
 from wiki.models import PageType
-from wiki.prime.atoms import Atom, AtomIndex
+from wiki.prime.asking.phrases import normalised, phrase
+from wiki.prime.atoms.levels import NO_TYPE
+from wiki.prime.atoms.reading import Atom, AtomIndex
 from wiki.prime.domains import WIKI, Axis, Domain
-from wiki.prime.levels import NO_TYPE
-from wiki.prime.phrases import normalised, phrase
 
 Mask = npt.NDArray[np.bool_]
 

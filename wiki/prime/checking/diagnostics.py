@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from vault.links import text_key
-from wiki.prime.atom_index import Atom, AtomIndex
-from wiki.prime.atoms import relations
-from wiki.prime.draft import KINDS, Draft
-from wiki.prime.phrases import phrase
-from wiki.prime.quality import CHECKS
-from wiki.prime.relations import CONFLICTS, REQUIRES, relations_of
+from wiki.prime.asking.phrases import phrase
+from wiki.prime.atoms.index import Atom, AtomIndex
+from wiki.prime.atoms.quality import CHECKS
+from wiki.prime.atoms.reading import relations
+from wiki.prime.atoms.relations import CONFLICTS, REQUIRES, relations_of
+from wiki.prime.checking.draft import KINDS, Draft
 
 Target = tuple[str, Atom | None, str]
 """A relation of a draft: its verb, the atom it leads to or None, and the text it is written with."""

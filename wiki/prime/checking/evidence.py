@@ -13,10 +13,10 @@ from typing import Final
 from vault.frontmatter import Loaded, Split, load, split
 from vault.markdown import ParsedBody, ParsedLink, parse_body, prose
 from wiki.candidates import Candidates
-from wiki.prime.atoms import Atom, AtomIndex, Relation, relations
-from wiki.prime.contracts import Demands
+from wiki.prime.asking.contracts import Demands
+from wiki.prime.asking.phrases import PhraseTable, Word, normalised, words_of
+from wiki.prime.atoms.reading import Atom, AtomIndex, Relation, relations
 from wiki.prime.domains import Domain
-from wiki.prime.phrases import PhraseTable, Word, normalised, words_of
 
 _BLANKS: Final = re.compile(r"\s+")
 

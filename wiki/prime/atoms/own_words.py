@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from vault.frontmatter import OWNED_KEYS, text_of
 from vault.markdown.text import SUMMARY_CHARACTERS
-from wiki.prime.pagetext import PageText
-from wiki.prime.relations import RELATIONS, relations_of, verb_of
+from wiki.prime.atoms.pagetext import PageText
+from wiki.prime.atoms.relations import RELATIONS, relations_of, verb_of
 from wiki.storable import storable
 
 #: Properties that have a place of their own in a level.

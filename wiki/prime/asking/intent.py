@@ -1,7 +1,7 @@
 """What a brief asks for, read from its words alone: the task, the pages and tags it names, what must and must not be.
 
-No model: the same brief over the same index gives the same intent. Rules are data (:mod:`wiki.prime.lexicon` and the
-domain's own); the first rule that fits counts.
+No model: the same brief over the same index gives the same intent. Rules are data (:mod:`wiki.prime.asking.lexicon`
+and the domain's own); the first rule that fits counts.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple, TypeVar
 
 from vault.errors import ErrorCode, SynapseError
-from wiki.prime.atoms import AtomIndex, atoms
+from wiki.prime.asking.lexicon import AVOIDING, EXPLORE, JOINING, QUOTES, SCRIPTS, TASK_TYPES
+from wiki.prime.asking.phrases import PhraseTable, Word, normalised, phrase, words_of
+from wiki.prime.atoms.reading import AtomIndex, atoms
 from wiki.prime.domains import WIKI, Domain, TaskType, domain_named, domains
-from wiki.prime.lexicon import AVOIDING, EXPLORE, JOINING, QUOTES, SCRIPTS, TASK_TYPES
-from wiki.prime.phrases import PhraseTable, Word, normalised, phrase, words_of
 from wiki.search.stopwords import stopwords
 from wiki.search.text import fold
 

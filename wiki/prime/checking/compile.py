@@ -9,15 +9,15 @@ from django.conf import settings
 from vault.errors import ErrorCode, SynapseError
 from vault.links import resolve
 from wiki.candidates import Candidates
-from wiki.prime.atom_index import Atom, AtomIndex
-from wiki.prime.atoms import relations
-from wiki.prime.diagnostics import ERROR, Target, diagnostics
+from wiki.prime.atoms.index import Atom, AtomIndex
+from wiki.prime.atoms.levels import TOKENS, Level, levels_of
+from wiki.prime.atoms.loading import atoms
+from wiki.prime.atoms.quality import failed_checks, quality_of
+from wiki.prime.atoms.reading import relations
+from wiki.prime.atoms.relations import DERIVED, RELATED, relations_of
+from wiki.prime.checking.diagnostics import ERROR, Target, diagnostics
+from wiki.prime.checking.draft import Draft, links_of, read_draft
 from wiki.prime.domains import domain_of_tags, domains
-from wiki.prime.draft import Draft, links_of, read_draft
-from wiki.prime.levels import TOKENS, Level, levels_of
-from wiki.prime.loading import atoms
-from wiki.prime.quality import failed_checks, quality_of
-from wiki.prime.relations import DERIVED, RELATED, relations_of
 
 
 def compile_source(*, source: str, deep: bool = False) -> dict[str, Any]:

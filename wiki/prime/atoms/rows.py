@@ -12,11 +12,11 @@ from vault.markdown import ParsedLink, parse_body
 from vault.slugs import slugify
 from wiki.data_version import STATE_PK
 from wiki.models import Alias, AtomRelation, AtomRow, Link, LinkKind, Page, Tag, VaultState
-from wiki.prime.facts import facts_of
-from wiki.prime.levels import levels_of
-from wiki.prime.pagetext import NO_TYPE, PageText
-from wiki.prime.quality import failed_checks, quality_of
-from wiki.prime.relations import relations_of
+from wiki.prime.atoms.facts import facts_of
+from wiki.prime.atoms.levels import levels_of
+from wiki.prime.atoms.pagetext import NO_TYPE, PageText
+from wiki.prime.atoms.quality import failed_checks, quality_of
+from wiki.prime.atoms.relations import relations_of
 from wiki.rows import chunks, index_lock, insert
 from wiki.search import texts
 from wiki.search.budget import tokens

@@ -15,12 +15,12 @@ from vault.markdown import parse_body
 from vault.pages import parse_page
 from vault.slugs import page_path, slugify
 from wiki.models import PageType
-from wiki.prime.atom_index import Atom, AtomIndex
-from wiki.prime.brace import Source, read_atom
-from wiki.prime.facts import Facts, facts_of
-from wiki.prime.pagetext import NO_TYPE, PageText
-from wiki.prime.relations import RELATIONS, verb_of
-from wiki.prime.rows import slug_of
+from wiki.prime.atoms.facts import Facts, facts_of
+from wiki.prime.atoms.index import Atom, AtomIndex
+from wiki.prime.atoms.pagetext import NO_TYPE, PageText
+from wiki.prime.atoms.relations import RELATIONS, verb_of
+from wiki.prime.atoms.rows import slug_of
+from wiki.prime.checking.brace import Source, read_atom
 
 #: The kinds of the brace form, and which of the five types each becomes.
 KINDS: Final[Mapping[str, str]] = {

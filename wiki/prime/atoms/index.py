@@ -1,4 +1,4 @@
-"""All atoms of a vault in memory: what each is, and which one a name means. Made by :mod:`wiki.prime.loading`."""
+"""All atoms of a vault in memory: what each is, and which one a name means. Made by :mod:`wiki.prime.atoms.loading`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from vault.errors import ErrorCode, SynapseError
 from vault.links import text_key
-from wiki.prime.levels import Level
+from wiki.prime.atoms.levels import Level
 
 _LEVELS: Final = (Level.SUMMARY, Level.CORE, Level.FULL)
 _CLOSE: Final = 5

@@ -9,12 +9,12 @@ from django.conf import settings
 
 from vault.errors import ErrorCode, SynapseError
 from wiki import deadlines
-from wiki.prime.atoms import Atom, atoms, level_texts
-from wiki.prime.contracts import demands_of_set
+from wiki.prime.asking.contracts import demands_of_set
+from wiki.prime.atoms.levels import Level
+from wiki.prime.atoms.reading import Atom, atoms, level_texts
+from wiki.prime.checking.evidence import Evidence, shown
+from wiki.prime.checking.validators import CHECKS, Find
 from wiki.prime.domains import WIKI, Domain, Severity, Validator, domains
-from wiki.prime.evidence import Evidence, shown
-from wiki.prime.levels import Level
-from wiki.prime.validators import CHECKS, Find
 from wiki.storable import storable
 
 MAX_FINDS: Final = 20

@@ -15,12 +15,12 @@ from vault.frontmatter import text_of, validate
 from vault.links import BROKEN, resolve
 from vault.markdown import HIDDEN
 from vault.slugs import slugify
-from wiki.prime.atoms import Atom, AtomIndex
-from wiki.prime.budgeting import MAX_BUDGET
-from wiki.prime.contracts import SUPERSEDED, Demand
-from wiki.prime.evidence import Evidence, shown
-from wiki.prime.phrases import normalised, words_of
-from wiki.prime.relations import CONFLICTS, SUPERSEDED_BY, SUPERSEDES
+from wiki.prime.asking.budgeting import MAX_BUDGET
+from wiki.prime.asking.contracts import SUPERSEDED, Demand
+from wiki.prime.asking.phrases import normalised, words_of
+from wiki.prime.atoms.reading import Atom, AtomIndex
+from wiki.prime.atoms.relations import CONFLICTS, SUPERSEDED_BY, SUPERSEDES
+from wiki.prime.checking.evidence import Evidence, shown
 from wiki.search.budget import tokens
 
 QUOTED_WORDS: Final = 4

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from wiki.models import AtomRow, LinkState
-from wiki.prime.atom_index import Atom, AtomIndex
-from wiki.prime.levels import Level, full_of
-from wiki.prime.loading import atoms, forget_atoms
-from wiki.prime.relations import DERIVED, RELATED, VERBS
+from wiki.prime.atoms.index import Atom, AtomIndex
+from wiki.prime.atoms.levels import Level, full_of
+from wiki.prime.atoms.loading import atoms, forget_atoms
+from wiki.prime.atoms.relations import DERIVED, RELATED, VERBS
 from wiki.rows import chunks, select
 from wiki.search import texts
 

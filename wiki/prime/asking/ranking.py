@@ -9,10 +9,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from wiki.prime.atoms import Atom, AtomIndex
+from wiki.prime.asking.scope import Mask, axis_strength, tag_mask
+from wiki.prime.atoms.levels import Level
+from wiki.prime.atoms.reading import Atom, AtomIndex
 from wiki.prime.domains import Domain
-from wiki.prime.levels import Level
-from wiki.prime.scope import Mask, axis_strength, tag_mask
 from wiki.search.candidates import word_candidates
 from wiki.search.filters import Filters
 from wiki.search.query import MAX_QUERY_CHARS, analyse

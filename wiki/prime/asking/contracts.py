@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, Final, NamedTuple
 
-from wiki.prime.atoms import Atom, AtomIndex, Relation, relations
+from wiki.prime.asking.intent import Intent
+from wiki.prime.asking.phrases import normalised
+from wiki.prime.atoms.reading import Atom, AtomIndex, Relation, relations
+from wiki.prime.atoms.relations import CONFLICTS, REQUIRES, SUPERSEDED_BY, SUPERSEDES
 from wiki.prime.domains import Domain
-from wiki.prime.intent import Intent
-from wiki.prime.phrases import normalised
-from wiki.prime.relations import CONFLICTS, REQUIRES, SUPERSEDED_BY, SUPERSEDES
 
 MAX_DEPTH: Final = 5
 """So far are the pages followed that pages require."""

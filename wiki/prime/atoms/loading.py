@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db import connection
 
 from wiki.models import Page
-from wiki.prime.atom_index import Atom, AtomIndex
+from wiki.prime.atoms.index import Atom, AtomIndex
 from wiki.rows import all_rows, from_json, select
 
 _ATOMS: Final = (

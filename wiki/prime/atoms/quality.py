@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from vault.frontmatter import text_of
 from vault.links import text_key
 from vault.markdown.text import count_words
-from wiki.prime.pagetext import NO_TYPE, PageText
+from wiki.prime.atoms.pagetext import NO_TYPE, PageText
 
 #: Shorter descriptions say too little, in characters.
 SHORT: Final = 20

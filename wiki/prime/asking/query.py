@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from vault.errors import ErrorCode, SynapseError
-from wiki.prime.atoms import AtomIndex, atoms
-from wiki.prime.budgeting import Budget, clamped
+from wiki.prime.asking.budgeting import Budget, clamped
+from wiki.prime.asking.hits import explained, shaped
+from wiki.prime.asking.ranking import Question, rank
+from wiki.prime.asking.scope import Mask, kinds_mask, narrowed, read_scope, tag_mask
+from wiki.prime.atoms.levels import Level
+from wiki.prime.atoms.reading import AtomIndex, atoms
 from wiki.prime.domains import domains
-from wiki.prime.hits import explained, shaped
-from wiki.prime.levels import Level
-from wiki.prime.ranking import Question, rank
-from wiki.prime.scope import Mask, kinds_mask, narrowed, read_scope, tag_mask
 
 DEFAULT_BUDGET: Final = 1_200
 MAX_WALKED: Final = 2_000

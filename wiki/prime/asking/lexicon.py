@@ -1,6 +1,6 @@
 """The words by which a brief tells what is asked for, in English, Italian, French, German and Spanish. Data only.
 
-Phrases are compared word by word after :func:`wiki.prime.phrases.normalised`; an apostrophe parts words.
+Phrases are compared word by word after :func:`wiki.prime.asking.phrases.normalised`; an apostrophe parts words.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from itertools import zip_longest
 from typing import Any, Final, NamedTuple
 
 from vault.frontmatter import text_of
-from wiki.prime.pagetext import PageText
+from wiki.prime.atoms.pagetext import PageText
 from wiki.storable import storable
 
 RELATED: Final = "related"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from wiki.prime.atoms import AtomIndex, atoms
-from wiki.prime.budgeting import Budget, clamped
-from wiki.prime.contracts import Demand, Demands, demands_of
-from wiki.prime.hits import explained, shaped
-from wiki.prime.intent import Intent, read_intent
-from wiki.prime.levels import Level
-from wiki.prime.phrases import normalised
-from wiki.prime.ranking import ASKED, Question, Ranked, rank
+from wiki.prime.asking.budgeting import Budget, clamped
+from wiki.prime.asking.contracts import Demand, Demands, demands_of
+from wiki.prime.asking.hits import explained, shaped
+from wiki.prime.asking.intent import Intent, read_intent
+from wiki.prime.asking.phrases import normalised
+from wiki.prime.asking.ranking import ASKED, Question, Ranked, rank
+from wiki.prime.atoms.levels import Level
+from wiki.prime.atoms.reading import AtomIndex, atoms
 from wiki.search import texts
 
 DEFAULT_TOKENS: Final = 1_500
@@ -31,7 +31,7 @@ def resolve(
 
     What must be there is loaded first: pages at the level that fits, words by a page that has them. What could not be
     met is in ``contract.unmet``, what lost against a stronger demand in ``conflicts``. Raises what
-    :func:`wiki.prime.intent.intent` raises.
+    :func:`wiki.prime.asking.intent.intent` raises.
     """
     index = atoms()
     intent = read_intent(brief, index, domain)

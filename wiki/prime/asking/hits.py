@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote
 
-from wiki.prime.atoms import Atom, level_texts
-from wiki.prime.levels import Level
-from wiki.prime.ranking import Ranked
+from wiki.prime.asking.ranking import Ranked
+from wiki.prime.atoms.levels import Level
+from wiki.prime.atoms.reading import Atom, level_texts
 from wiki.search import texts
 from wiki.search.passages import terms_in
 from wiki.search.query import MAX_QUERY_CHARS, analyse

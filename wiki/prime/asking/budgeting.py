@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from wiki.prime.atoms import Atom
-from wiki.prime.levels import Level
+from wiki.prime.atoms.levels import Level
+from wiki.prime.atoms.reading import Atom
 
 MAX_BUDGET: Final = 25_000
 MAX_OMITTED: Final = 10

@@ -19,8 +19,8 @@ from typing import Final, NamedTuple
 
 from vault.links import text_key
 from vault.markdown.text import SUMMARY_CHARACTERS, shorten
-from wiki.prime.own_words import tail_of
-from wiki.prime.pagetext import NO_TYPE, PageText
+from wiki.prime.atoms.own_words import tail_of
+from wiki.prime.atoms.pagetext import NO_TYPE, PageText
 from wiki.search.budget import CHARS_A_TOKEN, beginning, tokens
 
 __all__ = ["NO_TYPE", "TOKENS", "Level", "Levels", "PageText", "full_of", "levels_of", "tokens"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from vault.frontmatter import text_of
-from wiki.prime.pagetext import PageText
+from wiki.prime.atoms.pagetext import PageText
 from wiki.storable import storable
 
 #: Entries of one list of a contract, and characters of one of them, that are read.

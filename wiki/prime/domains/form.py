@@ -10,7 +10,7 @@ import re2
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from vault.frontmatter import load
-from wiki.prime.domains import (
+from wiki.prime.domains.domain import (
     BUILTIN_VALIDATORS,
     SIGNALS,
     Axis,
