@@ -100,7 +100,6 @@ def test_the_door_logs_nothing_of_what_is_thrown_at_it(
             raise ValueError(f"{CANARY}\n{FORGED} Bearer {STOLEN} postgres://u:{PASSWORD}@db") from error
 
     monkeypatch.setattr(reading.search, "search", fail)
-    monkeypatch.setattr("wiki.prime.loading._state", fail)
     monkeypatch.setattr("mcpapi.auth.find_token", fail)
     door = Door()
     try:
@@ -113,7 +112,8 @@ def test_the_door_logs_nothing_of_what_is_thrown_at_it(
     events = require_clean(log.getvalue(), str(ROOT))
     failures = [event for event in events if event.get("exception")]
     assert {"the tool search_wiki failed", "a request to /mcp failed"} <= {event["message"] for event in failures}
-    assert {event["exception"] for event in failures} == {"ValueError"}
+    # What reads the index without being made to fail finds no database here.
+    assert {event["exception"] for event in failures} == {"ValueError", "RuntimeError"}
 
 
 @pytest.fixture(scope="module")
