@@ -55,6 +55,13 @@ def test_it_pins_what_callers_rely_on():
     assert read["error_envelope"]["required"] == ["error", "error_code"]
     assert read["variants"]["http_staged"]["write_page"]["title"] == "Propose a page"
     assert read["aliases"]["read_page"]["use_instead"] == "get_page"
+    assert read["aliases"]["prime_search"] == {
+        "target": "prime_query",
+        "renamed": {"query": "scope"},
+        "prefixed": {"scope": "focus:"},
+        "forced": {},
+        "use_instead": "prime_query",
+    }
     ways = {"stdio": (Profile.STDIO, "false"), "http": (Profile.HTTP, "false")}
     ways |= {"http_staged": (Profile.HTTP, "staged"), "http_write": (Profile.HTTP, "true")}
     assert set(read["profiles"]) == set(ways)
