@@ -180,6 +180,7 @@ def test_a_page_shows_its_three_levels_and_what_each_costs(filled: VaultFolder, 
     tricky = Page.objects.get(path="notes/tricky.md")
     shown = boss.get(url(Page, f"{tricky.pk}/change/")).content.decode()
     (atom,) = [atom for atom in atoms() if atom.pk == tricky.pk]
+    assert shown.count("<details") == 3  # drawn, and not shown as text
     for level in Level:
         text = level_texts([tricky.pk], level)[tricky.pk]
         assert f"{level}: {tokens(text)} tokens" in shown
