@@ -1,4 +1,7 @@
-"""prime over REST: questions in a body, since a brief or a text is too long for an address. They change nothing."""
+"""prime over REST: questions in a body, since a brief or a text is too long for an address. They change nothing.
+
+What they call is loaded by the first call: it holds arrays that no start should wait for.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +17,6 @@ from wiki.api.base import RestView
 from wiki.api.schema import errors
 from wiki.api.throttles import CallerReads
 from wiki.authentication import MayRead
-from wiki.prime.asking.intent import intent
-from wiki.prime.asking.query import query
-from wiki.prime.asking.resolve import resolve
-from wiki.prime.checking.compile import compile_source
-from wiki.prime.checking.validate import validate
 
 _ERRORS = errors(400, 404, 409, 413, 415, 422, 503, 507)
 
@@ -40,6 +38,8 @@ class PrimeQueryView(PrimeView):
     )
     def post(self, request: Request) -> Response:
         """The pages that serve a question best, as many as the budget of tokens holds."""
+        from wiki.prime.asking.query import query
+
         given: dict[str, Any] = params.body_params(request, serializers.PrimeQueryRequestSerializer)
         return Response(query(**given))
 
@@ -54,6 +54,8 @@ class PrimeResolveView(PrimeView):
     )
     def post(self, request: Request) -> Response:
         """From a brief to the pages that serve it, with what must and must not be used, within the budget."""
+        from wiki.prime.asking.resolve import resolve
+
         return Response(resolve(**params.body_params(request, serializers.PrimeResolveRequestSerializer)))
 
 
@@ -67,6 +69,8 @@ class PrimeIntentView(PrimeView):
     )
     def post(self, request: Request) -> Response:
         """What a brief asks for, by rules."""
+        from wiki.prime.asking.intent import intent
+
         return Response(intent(**params.body_params(request, serializers.PrimeBriefRequestSerializer)))
 
 
@@ -80,6 +84,8 @@ class PrimeValidateView(PrimeView):
     )
     def post(self, request: Request) -> Response:
         """What is wrong with a text that was made from these atoms."""
+        from wiki.prime.checking.validate import validate
+
         return Response(validate(**params.body_params(request, serializers.PrimeValidateRequestSerializer)))
 
 
@@ -93,4 +99,6 @@ class PrimeCompileView(PrimeView):
     )
     def post(self, request: Request) -> Response:
         """The atom that a source makes, or what keeps it from being one. Nothing is written."""
+        from wiki.prime.checking.compile import compile_source
+
         return Response(compile_source(**params.body_params(request, serializers.PrimeCompileRequestSerializer)))

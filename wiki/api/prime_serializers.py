@@ -6,10 +6,7 @@ from typing import Any, Final
 
 from rest_framework import serializers
 
-from wiki.prime.asking.budgeting import MAX_BUDGET
-from wiki.prime.asking.query import DEFAULT_BUDGET
-from wiki.prime.asking.resolve import DEFAULT_TOKENS
-from wiki.prime.asking.scope import KINDS
+from wiki.prime.asking.bounds import DEFAULT_BUDGET, DEFAULT_TOKENS, KINDS, MAX_BUDGET
 from wiki.prime.atoms.levels import Level
 
 _LEVELS: Final = [str(level) for level in Level]

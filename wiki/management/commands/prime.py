@@ -11,11 +11,10 @@ from django.core.management.base import CommandParser
 from vault.errors import ErrorCode, SynapseError
 from wiki.management.base import SynapseCommand
 from wiki.management.commands.search import printable
-from wiki.prime.asking.budgeting import MAX_BUDGET
+from wiki.prime.asking.bounds import DEFAULT_BUDGET, DEFAULT_TOKENS, KINDS, MAX_BUDGET
 from wiki.prime.asking.intent import intent
-from wiki.prime.asking.query import DEFAULT_BUDGET, query
-from wiki.prime.asking.resolve import DEFAULT_TOKENS, resolve
-from wiki.prime.asking.scope import KINDS
+from wiki.prime.asking.query import query
+from wiki.prime.asking.resolve import resolve
 from wiki.prime.atoms.levels import Level
 from wiki.prime.checking.compile import compile_source
 from wiki.prime.checking.validate import validate

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from wiki.prime.asking.bounds import MAX_BUDGET
 from wiki.prime.atoms.levels import Level
 from wiki.prime.atoms.reading import Atom
 
-MAX_BUDGET: Final = 25_000
 MAX_OMITTED: Final = 10
 
 

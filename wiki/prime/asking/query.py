@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from vault.errors import ErrorCode, SynapseError
+from wiki.prime.asking.bounds import DEFAULT_BUDGET
 from wiki.prime.asking.budgeting import Budget, clamped
 from wiki.prime.asking.hits import explained, shaped
 from wiki.prime.asking.ranking import Question, rank
@@ -14,7 +15,6 @@ from wiki.prime.atoms.levels import Level
 from wiki.prime.atoms.reading import AtomIndex, atoms
 from wiki.prime.domains import domains
 
-DEFAULT_BUDGET: Final = 1_200
 MAX_WALKED: Final = 2_000
 """So many places of a ranking are tried for the room that is left; what comes later is of no use."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from wiki.prime.asking.bounds import DEFAULT_TOKENS
 from wiki.prime.asking.budgeting import Budget, clamped
 from wiki.prime.asking.contracts import Demand, Demands, demands_of
 from wiki.prime.asking.hits import explained, shaped
@@ -15,7 +16,6 @@ from wiki.prime.atoms.levels import Level
 from wiki.prime.atoms.reading import AtomIndex, atoms
 from wiki.search import texts
 
-DEFAULT_TOKENS: Final = 1_500
 MAX_WALKED: Final = 200
 RELEVANT: Final = 0.4
 """A page without at least this much of the words, tags or axes asked for costs more tokens than it answers with:

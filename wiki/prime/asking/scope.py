@@ -11,15 +11,13 @@ import numpy.typing as npt
 
 from vault.errors import ErrorCode, SynapseError
 from wiki.graph import near_pages
-from wiki.models import PageType
+from wiki.prime.asking.bounds import KINDS
 from wiki.prime.asking.phrases import normalised, phrase
-from wiki.prime.atoms.levels import NO_TYPE
 from wiki.prime.atoms.reading import Atom, AtomIndex
 from wiki.prime.domains import WIKI, Axis, Domain
 
 Mask = npt.NDArray[np.bool_]
 
-KINDS: Final = (*PageType.values, NO_TYPE)
 NEAR: Final = 2
 """How many edges the neighbourhood of a page reaches."""
 

@@ -15,7 +15,7 @@ from vault.frontmatter import text_of, validate
 from vault.links import BROKEN, resolve
 from vault.markdown import HIDDEN
 from vault.slugs import slugify
-from wiki.prime.asking.budgeting import MAX_BUDGET
+from wiki.prime.asking.bounds import MAX_BUDGET
 from wiki.prime.asking.contracts import SUPERSEDED, Demand
 from wiki.prime.asking.phrases import normalised, words_of
 from wiki.prime.atoms.reading import Atom, AtomIndex
