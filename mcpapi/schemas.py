@@ -45,6 +45,9 @@ def _listed(item: Schema, required: list[str]) -> Schema:
 
 
 _EXACT_TITLE: Final = _described({"type": "string"}, "Exact page title (case-sensitive).")
+_ONE_OF_A_TITLE: Final = _described(
+    _STRING_OR_NULL, "Vault path, to tell pages with one title apart; title is then that page's, or empty."
+)
 
 SEARCH_WIKI_IN: Final = takes(
     {
@@ -84,10 +87,7 @@ SEARCH_WIKI_OUT: Final = gives(
 GET_PAGE_IN: Final = takes(
     {
         "title": _EXACT_TITLE,
-        "path": _described(
-            _STRING_OR_NULL,
-            "Vault path, to tell pages with one title apart; title is then that page's, or empty.",
-        ),
+        "path": _ONE_OF_A_TITLE,
     },
     ["title"],
 )
@@ -141,6 +141,7 @@ NEIGHBORHOOD_IN: Final = takes(
             "maximum": 2,
             "description": "How many links away. Clamped to [1, 2].",
         },
+        "path": _ONE_OF_A_TITLE,
     },
     ["title"],
 )
