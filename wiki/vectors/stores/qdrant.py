@@ -56,6 +56,9 @@ def connect() -> QdrantStore:
             "alone. Run `make install`, or unset QDRANT_URL to search vectors in the database.",
         ) from None
 
+    # The client logs each request's address, a search's too.
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+
     def client(seconds: int) -> QdrantClient:
         return QdrantClient(
             url=settings.QDRANT_URL,
