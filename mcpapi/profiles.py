@@ -50,8 +50,9 @@ _STAGED: Final = {STAGED_WRITE_PAGE.name: STAGED_WRITE_PAGE}
 
 _OFF: Final = {
     "false": (
-        "Writing over HTTP is off here. The operator can turn it on with MCP_REMOTE_WRITE_ENABLED=true; "
-        "over stdio (`manage.py mcp`) it is always on."
+        "Writing over HTTP is off here: give the person your text instead. The operator can turn it on with "
+        "MCP_REMOTE_WRITE_ENABLED=true, or have changes proposed with =staged; over stdio (`manage.py mcp`) it is "
+        "always on."
     ),
     "staged": (
         "Over HTTP changes are proposed here, and a person decides. Propose yours with write_page or propose_review; "

@@ -53,9 +53,8 @@ TOOLS: Final[tuple[ToolSpec, ...]] = (
         title="Search the wiki",
         description=(
             "Find pages by what they say. Use it first, whenever you do not know a page's exact title. Returns up to "
-            "k pages, best first, each with id, title, type, relevance_score, path and a snippet; read one with "
-            "get_page. `mode` says how it searched; `degraded` is null unless a kind of search failed. An empty "
-            "result means that nothing fits."
+            "k pages, best first, with path and snippet; read one with get_page. `mode` says how it searched; "
+            "`degraded` is null unless a kind of search failed. An empty result means that nothing fits."
         ),
         input_schema=schemas.SEARCH_WIKI_IN,
         output_schema=schemas.SEARCH_WIKI_OUT,
@@ -67,9 +66,9 @@ TOOLS: Final[tuple[ToolSpec, ...]] = (
         title="Read a page",
         description=(
             "Read one live page whole. Use it when you know the exact title, from search_wiki, list_pages or a link. "
-            "Returns the Markdown body, the frontmatter, the path, the content_hash to write it with, and the pages "
-            "that link to it. A deleted or unknown title answers page_not_found; several pages with one title, "
-            "ambiguous_title with their paths; a page over the size limit, payload_too_large."
+            "Returns the Markdown body, frontmatter, path, content_hash (to write it with) and the pages that link to "
+            "it. A deleted or unknown title is page_not_found, one of several pages ambiguous_title with their paths; "
+            "a page over the size limit, payload_too_large."
         ),
         input_schema=schemas.GET_PAGE_IN,
         output_schema=schemas.GET_PAGE_OUT,
@@ -81,7 +80,7 @@ TOOLS: Final[tuple[ToolSpec, ...]] = (
         description=(
             "List live wiki pages by title, of one type or all. Use it to see what the wiki covers; to find "
             "something, search_wiki is better. Returns page references without content, total, and next_cursor while "
-            "there is more. Deleted pages and the reserved ones (index, log, overview, schema, purpose) are left out."
+            "there is more. Deleted and reserved pages (index, log, overview, schema, purpose) are left out."
         ),
         input_schema=schemas.LIST_PAGES_IN,
         output_schema=schemas.LIST_PAGES_OUT,
@@ -211,9 +210,9 @@ TOOLS: Final[tuple[ToolSpec, ...]] = (
         name="trigger_source_rescan",
         title="Rescan the vault",
         description=(
-            "Ask for an incremental scan of the vault's files. Use it when files were added or changed and do not "
-            "show up yet. Returns at once: whether a scan was started, its job, and whether one is running. Never a "
-            "full scan; changes no file."
+            "Ask for an incremental scan of the vault's files. Use it when changed files do not show up yet. "
+            "Returns at once: whether a scan was started, its job, and whether one is running. Never a full scan; "
+            "changes no file."
         ),
         input_schema=schemas.RESCAN_IN,
         output_schema=schemas.RESCAN_OUT,

@@ -47,6 +47,7 @@ def rows(item: Schema, required: list[str]) -> Schema:
 
 
 _EXACT_TITLE: Final = described({"type": "string"}, "Exact page title (case-sensitive).")
+_ONE_OF_A_TITLE: Final = described(_STRING_OR_NULL, "Vault path, where pages share a title; title may then be empty.")
 
 SEARCH_WIKI_IN: Final = takes(
     {
@@ -86,10 +87,7 @@ SEARCH_WIKI_OUT: Final = gives(
 GET_PAGE_IN: Final = takes(
     {
         "title": _EXACT_TITLE,
-        "path": described(
-            _STRING_OR_NULL,
-            "Vault path, to tell pages with one title apart; title is then that page's, or empty.",
-        ),
+        "path": _ONE_OF_A_TITLE,
     },
     ["title"],
 )
@@ -143,6 +141,7 @@ NEIGHBORHOOD_IN: Final = takes(
             "maximum": 2,
             "description": "How many links away. Clamped.",
         },
+        "path": _ONE_OF_A_TITLE,
     },
     ["title"],
 )

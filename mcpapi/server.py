@@ -13,7 +13,9 @@ from mcp import types
 from mcp.server.caching import CacheHint
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import X_MCP_HEADER_KEY
+from pydantic import ValidationError
 
 from mcpapi import progress
 from mcpapi.aliases import target_of
@@ -112,7 +114,7 @@ def build(profile: Profile, mode: str | None = None) -> Surface:
     )
     name_all_revisions(server)
     # In place of the SDK's own, which makes a span of OpenTelemetry of each message: a tenth of what a call costs.
-    server.middleware[:] = [_judge_arguments_ourselves]
+    server.middleware[:] = [_refuse_in_our_words, _judge_arguments_ourselves]
     return Surface(profile, mode, server, calls)
 
 
@@ -139,6 +141,26 @@ def caller_of(ctx: Context, profile: Profile) -> Caller:
         return cast("Caller", cast("Any", ctx.request).scope[CALLER_KEY])
     client = ctx.session.client_params
     return local_caller(client.client_info.name) if client else LOCAL
+
+
+async def _refuse_in_our_words(ctx: Context, call_next: CallNext) -> HandlerResult:
+    """Say what to do where the SDK finds the parameters of a method wrong; it says only that they are."""
+    try:
+        return await call_next(ctx)
+    except ValidationError:
+        error = SynapseError(
+            ErrorCode.INVALID_PARAM_TYPE,
+            f"The params of {ctx.method} are not those of the protocol's schema: a required one is missing, or one "
+            "(`_meta` too) has the wrong type.",
+            method=ctx.method,
+        )
+        raise refusal(error, revision=ctx.protocol_version) from None
+    except MCPError as failure:
+        if failure.error.data != "":
+            raise
+        # Its one other failure without a reason: a method that must wait for the handshake.
+        error = SynapseError(ErrorCode.INVALID_PARAM_VALUE, "Send `initialize` first, then this.", method=ctx.method)
+        raise refusal(error, revision=ctx.protocol_version) from None
 
 
 async def _judge_arguments_ourselves(ctx: Context, call_next: CallNext) -> HandlerResult:

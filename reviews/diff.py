@@ -112,7 +112,7 @@ def conflicting(items: QuerySet[ReviewItem]) -> QuerySet[ReviewItem]:
     edited = ~Q(base_hash="") & (gone | ~Q(page__content_hash=F("base_hash")))
     namesake = Exists(Page.objects.live().filter(title=OuterRef("proposed_title")))
     proposes = Q(proposed_body__isnull=False) | ~Q(proposed_text="")
-    return items.filter(edited | (Q(base_hash="", page__isnull=True) & ~Q(proposed_title="") & proposes & namesake))
+    return items.filter(edited | (Q(base_hash="") & ~Q(proposed_title="") & proposes & namesake))
 
 
 @dataclass(frozen=True, slots=True)

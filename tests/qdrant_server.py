@@ -62,7 +62,8 @@ class FakeQdrant:
             case "POST", ["collections", name, "points", "delete"]:
                 return memory.delete(name, models.FilterSelector.model_validate(body))
             case "POST", ["collections", name, "points", "count"]:
-                return memory.count(name)
+                counted = models.CountRequest.model_validate(body or {})
+                return memory.count(name, counted.filter, exact=True)
             case "POST", ["collections", name, "points", "scroll"]:
                 scroll = models.ScrollRequest.model_validate(body)
                 records, offset = memory.scroll(

@@ -45,5 +45,5 @@ def _explained(request: HttpRequest, response: HttpResponse) -> HttpResponse:
         return response
     body = json.loads(response.content)
     if body.get("error") == "invalid_client":
-        response.content = json.dumps({**body, **how_to_register(str(issuer_of(request)))}).encode()
+        response.content = json.dumps({**body, **how_to_register(str(issuer_of(request)), proved=True)}).encode()
     return response

@@ -24,9 +24,9 @@ def list_pages(caller: Caller, *, type: str | None, limit: int, cursor: str | No
     return reading.list_pages(type=type, limit=limit, cursor=cursor)
 
 
-def get_graph_neighborhood(caller: Caller, *, title: str, depth: int) -> dict[str, Any]:
+def get_graph_neighborhood(caller: Caller, *, title: str, depth: int, path: str | None) -> dict[str, Any]:
     """The stored edges around a page."""
-    return graph.neighborhood(reading.page_by_title(title), depth=depth)
+    return graph.neighborhood(reading.page_by_title(title, path=path), depth=depth)
 
 
 def read_source_file(caller: Caller, *, path: str, offset: int) -> dict[str, Any]:

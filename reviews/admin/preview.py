@@ -9,7 +9,7 @@ from uuid import UUID
 
 from reviews.actions import Action, check_supported, proposes_text
 from reviews.diff import conflicting
-from reviews.models import ItemType, ReviewItem, Status
+from reviews.models import ReviewItem, Status
 from reviews.services.bulk import MAX_IDS
 from reviews.services.reading import items
 from vault.errors import SynapseError
@@ -97,14 +97,11 @@ def will_happen(action: Action, item: ReviewItem) -> str:
     """What the action does to this item, in a sentence."""
     if action.status is not Status.CREATED:
         return action.help
-    if item.page is not None:
+    # A page without the version that is changed is only what gave rise to a new one.
+    if item.page is not None and item.base_hash:
         return f"Changes {visible(item.page.path)} to the proposed text."
     title = visible(item.proposed_title or item.title)
-    return f"Makes the page “{title}”" + (", as a stub." if _is_stub(item) else " as proposed.")
-
-
-def _is_stub(item: ReviewItem) -> bool:
-    return item.item_type == ItemType.MISSING_PAGE and not proposes_text(item)
+    return f"Makes the page “{title}”" + (" as proposed." if proposes_text(item) else ", as a stub.")
 
 
 def _line(action: Action, item: ReviewItem, stale: set[UUID]) -> Line:

@@ -6,10 +6,9 @@ from collections.abc import Collection
 
 from reviews.models import ItemType, ReviewItem, Status
 from reviews.services.proposals import RULE
-from vault.links import name_key, text_key
+from reviews.services.stubs import called_by
 from wiki.models import Alias, Page
 from wiki.rows import chunks
-from wiki.storable import key
 
 
 def answered_proposals(pages: Collection[int] | None = None) -> list[ReviewItem]:
@@ -18,15 +17,11 @@ def answered_proposals(pages: Collection[int] | None = None) -> list[ReviewItem]
     ``pages``: only what these pages (by number) can have answered.
     """
     items = ReviewItem.objects.filter(rule=RULE, status=Status.PENDING, item_type=ItemType.MISSING_PAGE).order_by()
-    asked = {item: _keys(item.proposed_title) for item in items.only("pk", "proposed_title")}
+    asked = {item: called_by(item.proposed_title) for item in items.only("pk", "proposed_title")}
     if not asked:
         return []
     there = _names(set().union(*asked.values())) if pages is None else _names_of(pages)
     return [item for item, keys in asked.items() if not keys.isdisjoint(there)]
-
-
-def _keys(title: str) -> set[str]:
-    return {key(text_key(title)), key(name_key(title.strip()))}
 
 
 def _names(wanted: set[str]) -> set[str]:

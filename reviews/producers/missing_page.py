@@ -107,6 +107,8 @@ class MissingPage:
 
     def _finding(self, question: str, missing: _Missing, references: list[Page], alike: Page | None) -> Finding:
         title, askers = missing.title, missing.askers
+        folder = question.rpartition("/")[0]
+        place = f"{title} in {folder}" if folder else title  # the same name may be asked for elsewhere, too
         count = "1 page" if len(askers) == 1 else f"{len(askers):,} pages"
         hint = (
             f" {alike.title} ({alike.path}) has nearly that name: if it is meant, correct the links." if alike else ""
@@ -115,8 +117,8 @@ class MissingPage:
             item_type=self.item_type,
             rule=self.rule,
             target=question,
-            title=f"Missing page: {title} (asked for by {count})",
-            rationale=f"{count} {'links' if len(askers) == 1 else 'link'} to {title}, which is not there.{hint}",
+            title=f"Missing page: {place} (asked for by {count})",
+            rationale=f"{count} {'links' if len(askers) == 1 else 'link'} to {place}, which is not there.{hint}",
             proposed_title=title,
             proposed_page_type=max(sorted(missing.types), key=lambda kind: missing.types[kind], default=""),
             references=references,

@@ -17,8 +17,8 @@ _TEMPLATES: Final = """
     modelos modello modelli sjabloon sjablonen szablon szablony шаблон шаблоны テンプレート 模板 템플릿
 """
 _ENTRIES: Final = """
-    readme index _index home startpage welcome contents toc changelog contributing contributors license licence copying
-    code_of_conduct
+    readme index _index home startpage welcome contents toc log changelog contributing contributors license licence
+    copying code_of_conduct
 """
 #: Folders whose pages are templates, and files that are one, casefolded.
 TEMPLATES: Final = frozenset(_TEMPLATES.split())

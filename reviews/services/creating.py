@@ -8,7 +8,14 @@ from typing import Any, Final
 from reviews.actions import supported
 from reviews.models import ItemType, ReviewItem
 from reviews.services.findings import Finding, item_values
-from reviews.services.stubs import askers, not_in_obsidian, stub_body, stub_language, unresolved_by
+from reviews.services.stubs import (
+    askers,
+    not_in_obsidian,
+    standing_page,
+    stub_body,
+    stub_language,
+    unresolved_by,
+)
 from vault.errors import ErrorCode, SynapseError
 from vault.frontmatter import compose
 from vault.frontmatter.properties import aliases_of
@@ -18,6 +25,7 @@ from wiki import sync
 from wiki.models import Page, PageType
 from wiki.services import Composed, PageWritten, compose_page, write_composed
 from wiki.services.approved import conflicting, is_stale
+from wiki.services.naming import taken_by
 from wiki.services.rules import clean_title
 
 #: Refusals of a write that stay, as long as the proposal is what it is.
@@ -160,6 +168,9 @@ def _new_page(item: ReviewItem, author: Author) -> Composed:
     }
     place = page_path(page_type, title)
     if item.item_type == ItemType.MISSING_PAGE:
+        standing = standing_page(title)
+        if standing is not None:  # written in another spelling, it would be a second page of one name
+            raise taken_by(standing, "A page of this name is there already.")
         missed = unresolved_by(item, path=place, title=title, aliases=aliases_of(given))
         if missed:
             given["aliases"] = [*aliases_of(given), *missed]

@@ -15,6 +15,7 @@ from reviews.services.creating import check_can_be_written
 from reviews.services.filing import file
 from reviews.services.findings import MAX_QUERIES, MAX_QUERY, MAX_RATIONALE, MAX_REFERENCES, Finding
 from reviews.services.rules import as_id, check_writes_allowed
+from reviews.services.stubs import standing_page
 from vault.errors import ErrorCode, SynapseError
 from vault.frontmatter import check_characters
 from vault.history import Author
@@ -171,17 +172,7 @@ def _finding(item: object, known: dict[str, Page]) -> Finding:
 def _complete(finding: Finding) -> Finding:
     """The finding with its target and its evidence, if its parts go together."""
     if finding.item_type == ItemType.MISSING_PAGE:
-        if not finding.proposed_title:
-            raise SynapseError(
-                ErrorCode.MISSING_REQUIRED_PARAMS,
-                "A missing page needs proposed_title, the title it would have.",
-                missing=["proposed_title"],
-            )
-        if finding.page is not None:
-            raise SynapseError(
-                ErrorCode.INVALID_PARAM_VALUE,
-                "A missing page has no page. Name the pages that ask for it in referenced_pages.",
-            )
+        _check_missing(finding)
     if finding.proposed_body is not None and finding.page is None and not finding.proposed_title:
         raise SynapseError(
             ErrorCode.MISSING_REQUIRED_PARAMS,
@@ -201,13 +192,7 @@ def _complete(finding: Finding) -> Finding:
             "A proposed_body for a page needs base_hash, the content_hash of the version you have read.",
             content_hash=finding.page.content_hash,
         )
-    if finding.page is not None and finding.proposed_body is not None and finding.base_hash and not _is_edit(finding):
-        raise SynapseError(
-            ErrorCode.INVALID_PARAM_VALUE,
-            "base_hash says that the page shall have this text, proposed_title that another page shall. Leave out "
-            "proposed_title to change the page, or base_hash to make a new one.",
-            field="proposed_title",
-        )
+    finding = _based(finding)
     asked = finding.proposed_title if finding.item_type == ItemType.MISSING_PAGE else finding.title
     target = " ".join(text_key(asked).split())
     if finding.item_type != ItemType.MISSING_PAGE and finding.proposed_title:
@@ -216,6 +201,49 @@ def _complete(finding: Finding) -> Finding:
     if finding.page is not None:
         evidence.append(finding.page.content_hash)
     return replace(finding, target=target, evidence=evidence)
+
+
+def _check_missing(finding: Finding) -> None:
+    """Refuse a missing page without a title, about a page, or that is there."""
+    if not finding.proposed_title:
+        raise SynapseError(
+            ErrorCode.MISSING_REQUIRED_PARAMS,
+            "A missing page needs proposed_title, the title it would have.",
+            missing=["proposed_title"],
+        )
+    if finding.page is not None:
+        raise SynapseError(
+            ErrorCode.INVALID_PARAM_VALUE,
+            "A missing page has no page. Name the pages that ask for it in referenced_pages.",
+        )
+    standing = standing_page(finding.proposed_title)
+    if standing is not None:
+        raise SynapseError(
+            ErrorCode.CONFLICT,
+            f"The page is there already, at {standing.path}. Read it; to change it, file a suggestion about it.",
+            title=standing.title,
+            path=standing.path,
+        )
+
+
+def _based(finding: Finding) -> Finding:
+    """The finding without the version of a page that it proposes no text for; refuses one beside a new page."""
+    if not finding.base_hash or _is_edit(finding):
+        return finding
+    if finding.proposed_body is None:
+        return replace(finding, base_hash="")  # or it would look out of date as soon as the page changes
+    if finding.page is None:
+        raise SynapseError(
+            ErrorCode.INVALID_PARAM_VALUE,
+            "A new page has no version that its text is made from. Leave out base_hash, or name the page to change.",
+            field="base_hash",
+        )
+    raise SynapseError(
+        ErrorCode.INVALID_PARAM_VALUE,
+        "base_hash says that the page shall have this text, proposed_title that another page shall. Leave out "
+        "proposed_title to change the page, or base_hash to make a new one.",
+        field="proposed_title",
+    )
 
 
 def _is_edit(finding: Finding) -> bool:

@@ -31,6 +31,21 @@ _MOST_NAMED: Final = 3
 _SHOWN: Final = 100
 
 
+def called_by(title: str) -> set[str]:
+    """The keys under which a page that answers to this name is found: as a title or an alias, and as a file's name."""
+    return {key(text_key(title)), key(name_key(title.strip()))}
+
+
+def standing_page(title: str) -> Page | None:
+    """The listed page that a link by this name leads to already: by its title, the name of its file, or an alias."""
+    keys, listed = called_by(title), Page.objects.listed().order_by("path")
+    for field in ("title_key", "name_key", "aliases__key"):
+        page: Page | None = listed.filter(**{f"{field}__in": keys}).first()
+        if page is not None:
+            return page
+    return None
+
+
 def askers(item: ReviewItem) -> list[Page]:
     """The live pages that an item names as asking, as they are called now, in the item's order; at most 8.
 

@@ -4,7 +4,8 @@ It stands in for a model where none can be asked: a test runs it over all labell
 skill and those that must not are taken from the description itself, so a phrase that is dropped there fails here.
 In this order:
 
-1. "my wiki", in an own language's form, starts it (yes), unless the next word says whose it is ("my wiki at work").
+1. "my wiki", in an own language's form, starts it (yes), unless the next words say whose it is, or that it is kept
+   elsewhere ("my wiki at work", "my wiki on Notion").
 2. Somebody else's wiki, and notes, files or documents, do not (no).
 3. The name Synapse beside a word of another thing of that name does not (no); beside one of wiki work it does (yes).
 4. The name alone, or "the wiki" without a word whose, may be either (ask).
@@ -33,6 +34,7 @@ _FORMS: Final = {
 }
 _BETWEEN: Final = r"(?: (?:own|personal|private|eigene[mnrs]?|Synapse))?"
 _AT_WORK: Final = r"(?! (?:at work|at my company|aziendale|der Firma|d'entreprise|de l'entreprise|de la empresa)\b)"
+_ELSEWHERE: Final = r"(?! (?:on|in|at|su|auf|bei|sur|dans|en) (?:Confluence|Notion|GitHub|Fandom)\b)"
 
 _NOT_OWN: Final = re.compile(
     r"wikipedia|fandom|confluence|\b(?:company|team|project|game|our|notre|nos|nostr[oa]|unser\w*)\b|aziendale|firmenwiki"
@@ -41,7 +43,7 @@ _NOT_OWN: Final = re.compile(
 )
 _OTHER_THING: Final = re.compile(
     r"azure|databricks|spark|matrix|homeserver|razer|neuro[nts]|brain|cervello|gehirn|cerveau|cortex|sinaps"
-    r"|synaps(?:es|en|tic)\b",
+    r"|synaps(?:es|en|tic)\b|(?-i:\b(?:a|each|une) synapse\b)|glutamat|dopamin|axon|dendrit",
     re.IGNORECASE,
 )
 _WORK_OF_A_WIKI: Final = re.compile(
@@ -82,4 +84,4 @@ def decide(prompt: str, text: str | None = None) -> Decision:
 def _own_wiki(starting: list[str]) -> re.Pattern[str]:
     owners = [phrase.split()[-2] for phrase in starting if phrase.lower().endswith(" wiki")]
     forms = "|".join(_FORMS.get(owner, re.escape(owner)) for owner in owners)
-    return re.compile(rf"\b(?:{forms or '(?!)'}){_BETWEEN} wikis?\b{_AT_WORK}", re.IGNORECASE)
+    return re.compile(rf"\b(?:{forms or '(?!)'}){_BETWEEN} wikis?\b{_AT_WORK}{_ELSEWHERE}", re.IGNORECASE)

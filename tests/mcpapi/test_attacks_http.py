@@ -412,6 +412,31 @@ def test_a_message_that_makes_no_sense_is_answered_and_does_nothing(
     assert len(answer.body) < 5_000 + len(json.dumps(message))
 
 
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("tools/call", None),
+        ("tools/call", {"name": "list_pages", "_meta": "x"}),
+        ("tools/call", {"name": "list_pages", "_meta": {"progressToken": {}}}),
+        ("tools/list", {"cursor": {}}),
+        ("resources/read", {}),
+        ("resources/read", {"uri": 3}),
+        ("prompts/get", {"arguments": {}}),
+        ("completion/complete", {"ref": {"type": "ref/tool"}}),
+    ],
+    ids=lambda part: json.dumps(part)[:40],
+)
+def test_params_that_the_protocol_does_not_know_are_told_what_is_wrong(
+    method: str, params: dict[str, Any] | None, door: Door
+) -> None:
+    answer = door.ask({"jsonrpc": "2.0", "id": 1, "method": method, **({} if params is None else {"params": params})})
+    require_sane(answer)
+    failure = answer.message()["error"]
+    assert (failure["code"], failure["data"]["error_code"]) == (-32602, "invalid_param_type")
+    assert failure["message"] == failure["data"]["error"]
+    assert failure["data"]["method"] == method
+
+
 def test_no_program_is_ever_started_by_what_serves() -> None:
     """A132: where there is no shell, nothing can be slipped into one."""
     import re

@@ -119,6 +119,14 @@ def test_a_storm_of_lines_is_answered_line_by_line_and_nothing_else_is_printed(w
         assert inside not in err.decode()
 
 
+def test_whoever_skips_the_handshake_is_told_to_begin_with_it(world: World) -> None:
+    process = start_stdio(world)
+    said, _ = process.communicate(lines({"id": 1, "method": "tools/list"}), timeout=60)
+    answer = json.loads(said)
+    assert answer["error"]["data"]["error_code"] == "invalid_param_value"
+    assert "`initialize` first" in answer["error"]["message"]
+
+
 def test_a_line_without_an_end_is_refused_and_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (stdio, messages):
         monkeypatch.setattr(module, "longest_line", lambda: 100)

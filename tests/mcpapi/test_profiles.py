@@ -93,6 +93,13 @@ def test_a_tool_that_is_not_listed_says_why_it_is_not_there(name, mode, scope, c
     assert caught.value.code is code
 
 
+def test_where_writing_is_off_both_ways_to_turn_it_on_are_named():
+    with pytest.raises(SynapseError) as raised:
+        tool_for("propose_review", Profile.HTTP, "false", LOCAL)
+    said = raised.value.message
+    assert all(part in said for part in ("MCP_REMOTE_WRITE_ENABLED=true", "=staged", "`manage.py mcp`")), said
+
+
 @pytest.mark.parametrize("scope", ["propose", "write"])
 def test_staged_write_page_files_whatever_the_token_and_says_so(scope):
     staged = tool_for("write_page", Profile.HTTP, "staged", caller(scope))

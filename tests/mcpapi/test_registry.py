@@ -163,6 +163,7 @@ def test_the_tools_of_adr_0061_have_its_signatures():
     assert takes("get_graph_neighborhood")["properties"] == {
         "title": {"type": "string"},
         "depth": {"type": "integer", "default": 1, "minimum": 1, "maximum": 2},
+        "path": {"type": ["string", "null"], "default": None},
     }
     assert takes("get_graph_neighborhood")["required"] == ["title"]
     assert takes("read_source_file")["properties"] == {

@@ -91,6 +91,14 @@ def test_a_path_decides_between_pages_of_one_title(vault):
     assert call("get_page", title="Moon", path="Notes/twin.md")["error_code"] == "page_not_found"
 
 
+def test_a_path_decides_whose_neighbourhood_is_meant(vault):
+    refused = call("get_graph_neighborhood", title="Twin")
+    assert (refused["error_code"], "`path`" in refused["error"]) == ("ambiguous_title", True)
+    for path in refused["paths"]:
+        around = call("get_graph_neighborhood", title="Twin", path=path)
+        assert around["center"] == str(Page.objects.get(path=path).uid)
+
+
 def test_a_deleted_page_is_not_found(vault):
     (vault.root / "wiki/entities/moon.md").unlink()
     scan(allow_deletions=True)

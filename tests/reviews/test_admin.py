@@ -299,6 +299,23 @@ def test_what_can_not_be_decided_is_unticked_with_the_reason(boss: Client, vault
     assert "2 of the items you named are not there any more" in read
 
 
+@pytest.mark.parametrize("text", ["new text\n", None], ids=["a text", "a title alone"])
+def test_a_new_page_is_no_change_of_the_page_that_gave_rise_to_it(
+    text: str | None, boss: Client, vault_folder: VaultFolder
+) -> None:
+    vault_folder.write("wiki/concepts/a.md", "---\ntype: concept\ntitle: Old\nsources: [x]\nlang: en\n---\none\n")
+    scan()
+    given = {"item_type": "suggestion", "title": "?", "page": "Old", "proposed_title": "New"}
+    filed = services.propose(items=[given | ({"proposed_body": text} if text else {})], author=CLAUDE)
+    one = ReviewItem.objects.get(pk=filed["result"][0]["id"])
+    read = " ".join(text_of(ask(boss, "create", one)).split())
+    assert f"Makes the page “New”{' as proposed' if text else ', as a stub'}" in read
+    assert "Changes" not in read
+    confirm(boss, "create", one)
+    assert ReviewItem.objects.get(pk=one.pk).created_page == Page.objects.get(title="New")
+    assert b"one" in vault_folder.read("wiki/concepts/a.md")
+
+
 def test_exactly_the_ticked_items_are_decided(boss: Client) -> None:
     items = [item(f"Page {number}") for number in range(5)]
     asked = ask(boss, "dismiss", *items)

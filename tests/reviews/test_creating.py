@@ -252,6 +252,18 @@ def test_a_page_that_nobody_asks_for_is_not_made_up(vault_folder: VaultFolder) -
     assert vault_folder.files() == []
 
 
+@pytest.mark.parametrize("named", ["title: analytical ENGINE", "title: Mill\naliases: [Analytical engine]"])
+def test_a_page_that_has_come_under_another_spelling_is_not_made_twice(named: str, asked_for: VaultFolder) -> None:
+    item = missing(*ASKERS)
+    asked_for.write("wiki/concepts/mill.md", f"---\n{named}\n---\nIt mills.\n")
+    scan()
+    before = contents(asked_for)
+    error = refused(item)
+    assert (error.code, error.repair["path"]) == (ErrorCode.CONFLICT, "wiki/concepts/mill.md")
+    assert stored(item).status == Status.PENDING
+    assert contents(asked_for) == before
+
+
 # --- proposed pages and edits ---------------------------------------------------------------------
 
 

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviews.comparing import Comparison, Row, Segment, matching_blocks, row_as_dict, split_lines
-from reviews.diff import MAX_LINES, MAX_ROWS, MAX_SHOWN, MAX_TEXT, ItemDiff, item_diff
+from reviews.diff import MAX_LINES, MAX_ROWS, MAX_SHOWN, MAX_TEXT, ItemDiff, conflicting, item_diff
 from reviews.models import ItemType, Origin, ReviewItem, Status
 from reviews.services import Finding, file, resolve, stage_write
 from tests.conftest import VaultFolder
@@ -309,6 +309,17 @@ def test_a_page_that_came_to_the_proposed_title_is_a_conflict(vault_folder: Vaul
     assert not diff_of(item).conflict
     page_of(vault_folder, "---\ntitle: Diff\n---\nmade by hand\n")
     assert diff_of(item).conflict
+
+
+def test_so_it_is_where_another_page_gave_rise_to_the_proposal(vault_folder: VaultFolder, db: None) -> None:
+    vault_folder.write("wiki/concepts/other.md", "---\ntitle: Other\n---\n")
+    scan()
+    item = item_about(Page.objects.get(title="Other"), proposed_body="new\n", proposed_title="Diff")
+    assert not diff_of(item).conflict
+    assert not conflicting(ReviewItem.objects.all()).exists()
+    page_of(vault_folder, "---\ntitle: Diff\n---\nmade by hand\n")
+    assert diff_of(item).conflict
+    assert list(conflicting(ReviewItem.objects.all())) == [item]
 
 
 def test_what_was_decided_is_no_conflict(vault_folder: VaultFolder, db: None) -> None:

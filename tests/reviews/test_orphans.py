@@ -110,6 +110,7 @@ APART_BY_NATURE = {
     "a README": "README.md",
     "a README in another language": "docs/README.ru.md",
     "an index": "plugins/index.md",
+    "a log": "knowledge/log.md",
     "a folder's note": "Projects/Projects.md",
     "a license": "LICENSE.md",
     "a daily note": "Daily/2024-05-17.md",
@@ -133,6 +134,13 @@ def test_what_stands_apart_by_nature(vault_folder: VaultFolder, case: str) -> No
     assert APART_BY_NATURE[case] not in about(found(DeadEnd(), vault_folder, linked))
 
 
+def test_a_log_of_its_own_is_no_orphan_once_synapse_keeps_one(vault_folder: VaultFolder) -> None:
+    """From the first write on, links by that name lead to wiki/log.md, which lies higher."""
+    files = {"notes/deep/log.md": TEXT, "x.md": "See [[log]]. [[x]]"}
+    assert about(found(Orphan(), vault_folder, files)) == ["x.md"]
+    assert about(found(Orphan(), vault_folder, {"wiki/log.md": "Kept by Synapse.\n"})) == ["x.md"]
+
+
 @pytest.mark.parametrize(
     "path",
     [
@@ -144,6 +152,7 @@ def test_what_stands_apart_by_nature(vault_folder: VaultFolder, case: str) -> No
         "People/Templeton.md",
         "tagsoup/a.md",
         "indexes.md",
+        "log of the voyage.md",
     ],
 )
 def test_pages_with_names_like_those(path: str) -> None:

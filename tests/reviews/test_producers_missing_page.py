@@ -92,6 +92,15 @@ def test_other_names_are_other_questions(one: str, other: str) -> None:
     assert asks(one) != asks(other)
 
 
+def test_one_name_in_two_places_is_told_apart(vault_folder: VaultFolder) -> None:
+    missing = found(vault_folder, a="[[Plan]] [[Projects/Plan]] [[wiki/concepts/Plan]]")
+    assert {question: (finding.title, finding.proposed_title) for question, finding in missing.items()} == {
+        "plan": ("Missing page: Plan (asked for by 1 page)", "Plan"),
+        "projects/plan": ("Missing page: Plan in projects (asked for by 1 page)", "Plan"),
+    }
+    assert missing["projects/plan"].rationale.startswith("1 page links to Plan in projects, which is not there.")
+
+
 def test_what_a_slug_stands_for_is_asked_for(vault_folder: VaultFolder) -> None:
     missing = found(vault_folder, a="[[c|C++]] [[d|shown otherwise]]", b="[[C++]]")
     assert {target: finding.proposed_title for target, finding in missing.items()} == {"c++": "C++", "d": "d"}

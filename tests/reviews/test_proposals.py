@@ -220,6 +220,30 @@ def test_a_version_beside_another_title_is_refused_as_it_would_make_a_second_pag
     assert outcomes({**both, "proposed_title": "Bob"}) == [("filed", None)]
 
 
+def test_a_version_without_a_page_is_refused_as_nothing_could_be_out_of_date() -> None:
+    new = {**LEAST, "proposed_title": "Rob", "proposed_body": "He.", "base_hash": "1" * 64, **SOURCES}
+    told = refusal(new)
+    assert (told["error_code"], told["field"]) == ("invalid_param_value", "base_hash")
+
+
+def test_a_version_without_a_text_is_not_kept(vault_folder: VaultFolder) -> None:
+    """What proposes nothing stays as it is when the page changes, and is the same question about each version."""
+    page = written(vault_folder, "Bob")
+    assert outcomes({**LEAST, "page": "Bob", "base_hash": page.content_hash}) == [("filed", None)]
+    assert ReviewItem.objects.get().base_hash == ""
+    assert outcomes({**LEAST, "page": "Bob", "base_hash": "1" * 64}) == [("unchanged", None)]
+
+
+@pytest.mark.parametrize("title", ["Ada Lovelace", "ADA LOVELACE", "Countess", "ada-l"])
+def test_a_page_that_is_there_is_not_missing(title: str, vault_folder: VaultFolder) -> None:
+    """By its title in whatever spelling, an alias, or the name of its file: links by that name lead to it."""
+    vault_folder.write("wiki/ada-l.md", "---\ntitle: Ada Lovelace\naliases: [Countess]\n---\nShe.\n")
+    scan()
+    told = refusal({**MISSING, "proposed_title": title, **SOURCES})
+    assert (told["error_code"], told["path"], told["title"]) == ("conflict", "wiki/ada-l.md", "Ada Lovelace")
+    assert outcomes({**LEAST, "proposed_title": title, **SOURCES}) == [("filed", None)], "it may be a proposal"
+
+
 # --- what create could never write -------------------------------------------------------------------
 
 
@@ -277,7 +301,7 @@ def test_a_new_page_outside_of_the_folders_that_may_be_written(settings: Any) ->
 def test_what_may_be_otherwise_by_then_is_filed(vault_folder: VaultFolder) -> None:
     written(vault_folder, "Ada")
     stale = {**LEAST, "page": "Ada", "proposed_body": "Who.\n", "base_hash": "1" * 64}
-    assert outcomes({**MISSING, **SOURCES}, stale) == [("filed", None)] * 2
+    assert outcomes({**LEAST, "proposed_title": "Ada", **SOURCES}, stale) == [("filed", None)] * 2
     assert not ReviewItem.objects.exclude(failure="").exists()
 
 

@@ -67,6 +67,7 @@ def test_no_phrase_that_must_not_start_it_does(phrase: str) -> None:
         "find a file",
         "Wikipedia",
         "company",
+        "Confluence, Notion",
         "Azure Synapse",
         "Matrix Synapse",
         "neuroscience",
@@ -88,6 +89,10 @@ def test_the_description_names_what_it_is_not_for(word: str) -> None:
         ("My wiki at work is slow", "no"),
         ("Install the driver of Razer Synapse", "no"),
         ("SYNAPSES", "no"),
+        ("How does a synapse release glutamate?", "no"),
+        ("Add a page to my wiki on Confluence", "no"),
+        ("Füge das meinem Wiki bei Notion hinzu", "no"),
+        ("What does my wiki on bees say?", "yes"),
         ("", "no"),
     ],
 )

@@ -110,7 +110,14 @@ def test_bulk_resolve_and_the_patch_of_an_item_are_in_it(document: dict[str, Any
     asked = _schema(document, bulk)
     assert asked["required"] == ["action", "ids"]
     assert (asked["properties"]["ids"]["minItems"], asked["properties"]["ids"]["maxItems"]) == (1, 200)
-    assert set(_schema(document, bulk, "200")["properties"]) == {"resolved", "not_found", "already", "failed", "count"}
+    assert set(_schema(document, bulk, "200")["properties"]) == {
+        "resolved",
+        "not_found",
+        "already",
+        "failed",
+        "count",
+        "warnings",
+    }
     assert "too_many_ids" in bulk["responses"]["422"]["description"]
     patch = document["paths"]["/review/queue/{id}"]["patch"]
     asked = _schema(document, patch)

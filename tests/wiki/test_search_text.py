@@ -154,7 +154,7 @@ def test_a_query_that_is_too_long_names_the_limit() -> None:
     with pytest.raises(SynapseError) as raised:
         analyse("*" * (MAX_QUERY_CHARS + 1))
     assert raised.value.code is ErrorCode.INVALID_PARAM_VALUE
-    assert raised.value.repair["limit"] == MAX_QUERY_CHARS
+    assert raised.value.repair == {"parameter": "query", "limit": MAX_QUERY_CHARS}
 
 
 def test_a_long_word_is_cut_and_a_long_run_is_bounded() -> None:

@@ -88,6 +88,19 @@ def repair() -> Comparison:
     return Comparison(found.store, found.chunks, found.missing, found.differing, found.surplus, repaired)
 
 
+def complete() -> None:
+    """All that waited has its vectors: the store has as many passages as the rows, or gets what it lacks.
+
+    A store that was lost is begun anew by the next page that changes, and would have no other from then on. Raises
+    ``dependency_missing`` when the store can't be asked.
+    """
+    if store := remote_store():
+        if store.count() == Chunk.objects.count():
+            store.settle()
+        else:
+            repair()
+
+
 def _compared(store: RemoteStore) -> Comparison:
     copy, rows = _of_store(store), _of_rows()
     suspects = [uid for uid in copy.keys() | rows.keys() if copy.get(uid) != rows.get(uid)]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from vault.errors import ErrorCode, SynapseError
 from wiki.embedding.pipeline import Outcome, embed_some
 from wiki.embedding.progress import LOCK, Stopwatch
+from wiki.embedding.reconcile import complete
 from wiki.embedding.state import is_paused, note_problem
 from wiki.embedding.waiting import waiting_pages
 from wiki.exclusive import try_exclusive
@@ -48,8 +49,8 @@ def embed_all(*, told: Callable[[], None] | None = None) -> Outcome:
             if told:
                 told()
     note_problem(total.problem)
-    if not waiting_pages().exists() and (store := remote_store()):
-        store.settle()
+    if not waiting_pages().exists():
+        complete()
     return total
 
 

@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 import threading
+import time
 from typing import Any, Final
 
 from django.db import DatabaseError, close_old_connections, connection
@@ -15,6 +16,7 @@ from wiki.broker import has_broker
 from wiki.embedding import waiting
 from wiki.embedding.pipeline import Outcome, embed_some
 from wiki.embedding.progress import LOCK, Stopwatch
+from wiki.embedding.reconcile import complete, repair
 from wiki.embedding.state import is_paused, note_problem
 from wiki.exclusive import try_exclusive
 from wiki.signals import page_written, rescan_finished
@@ -29,6 +31,8 @@ POLL_SECONDS: Final = 2.0
 STAND_IN_SECONDS: Final = 5.0
 #: After a failure: at first, and at most.
 BACK_OFF: Final = (2.0, 300.0)
+#: How often a store elsewhere is compared with the rows, as it may have lost what it was told; and after a failure.
+COMPARE_SECONDS: Final = (3_600.0, 60.0)
 #: What the thread has of the processor when others want it (nice); only Linux gives a thread a number of its own.
 _NICE: Final = 15
 UNEXPECTED: Final = "The embedder failed in a way that was not foreseen; it is tried again. The log names the error."
@@ -49,6 +53,7 @@ class EmbedThread(threading.Thread):
         self._news = threading.Event()
         self._wait = 0.0
         self._besides: set[int] = set()
+        self._compare_at = 0.0
 
     def run(self) -> None:
         """Wake for news of this process, every POLL_SECONDS for that of others, later after a failure."""
@@ -63,6 +68,8 @@ class EmbedThread(threading.Thread):
             while not self._stop_event.is_set():
                 close_old_connections()
                 self.look()
+                if not self._stand_in:
+                    self.compare()
                 self._news.wait(self._wait or (STAND_IN_SECONDS if self._stand_in else POLL_SECONDS))
                 self._news.clear()
         finally:
@@ -91,6 +98,21 @@ class EmbedThread(threading.Thread):
         except Exception as error:  # noqa: BLE001 - whatever an embedder raises, the thread must live and say so
             self._failed(error, UNEXPECTED)
 
+    def compare(self) -> None:
+        """Once an hour, bring a store elsewhere to what the rows say; sooner after a failure. Never raises."""
+        if time.monotonic() < self._compare_at:
+            return
+        each, again = COMPARE_SECONDS
+        self._compare_at = time.monotonic() + each
+        try:
+            if remote_store():
+                with try_exclusive(LOCK) as ours:
+                    if ours:
+                        repair()
+        except Exception as error:  # noqa: BLE001 - searches say that the store is away; the thread must live
+            logger.warning("vectors can't be compared; it is tried again", extra={"reason": type(error).__name__})
+            self._compare_at = time.monotonic() + again
+
     def _work(self) -> None:
         embedder = current_embedder()
         if embedder is None:
@@ -116,8 +138,7 @@ class EmbedThread(threading.Thread):
             self._besides.clear()
             self._later()
         elif not self._should_stop():
-            if store := remote_store():
-                store.settle()
+            complete()
             self._done()
 
     def _done(self) -> None:

@@ -36,12 +36,12 @@ class Filters:
             raise SynapseError(
                 ErrorCode.INVALID_PARAM_VALUE,
                 f"A page's type is one of {', '.join(PageType.values)}.",
-                param="type",
+                parameter="type",
                 allowed=list(PageType.values),
             )
         if self.updated_since is not None and self.updated_since.tzinfo is None:
             raise SynapseError(
-                ErrorCode.INVALID_PARAM_VALUE, "Give updated_since with its time zone.", param="updated_since"
+                ErrorCode.INVALID_PARAM_VALUE, "Give updated_since with its time zone.", parameter="updated_since"
             )
 
     def __bool__(self) -> bool:

@@ -66,7 +66,7 @@ def analyse(query: str, *, lang: str = "", prefix: bool = False) -> WordsQuery:
         raise SynapseError(
             ErrorCode.INVALID_PARAM_VALUE,
             f"The query is too long: at most {MAX_QUERY_CHARS:,} characters. Ask for the words that matter.",
-            param="query",
+            parameter="query",
             limit=MAX_QUERY_CHARS,
         )
     text = clean(query)

@@ -89,7 +89,7 @@ def retrieve(
         raise SynapseError(
             ErrorCode.INVALID_PARAM_VALUE,
             f"A preset is one of {', '.join(PRESETS)}.",
-            param="preset",
+            parameter="preset",
             allowed=list(PRESETS),
         )
     k = max(1, min(PRESETS[preset].k if k is None else k, MAX_K))

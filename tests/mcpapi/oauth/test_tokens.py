@@ -125,6 +125,7 @@ def test_a_client_says_who_it_is_in_the_way_it_registered(agent, reader, method)
         return
     refused(agent.exchange(code), "invalid_client", 401)
     refused(agent.exchange(code, client_secret="wrong"), "invalid_client", 401)
+    assert "did not send the secret" in agent.exchange(code, client_secret="wrong").json()["error_description"]
     fields = {"grant_type": "authorization_code", "code": code, "redirect_uri": CLAUDE, "code_verifier": agent.verifier}
     if method == "client_secret_post":
         tokens = agent.exchange(code, client_secret=agent.secret).json()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import threading
 import uuid
 from collections.abc import Iterator
 from io import StringIO
@@ -16,8 +17,11 @@ from tests.conftest import VaultFolder
 from tests.embedding import Hashed, hashed
 from tests.qdrant_server import FakeQdrant, running
 from tests.vectors import chunks, embedded
+from vault.errors import SynapseError
 from wiki.embedding import reconcile
+from wiki.embedding import thread as threads
 from wiki.embedding.pipeline import embed_some
+from wiki.embedding.thread import EmbedThread
 from wiki.embedding.waiting import anything_waits
 from wiki.models import Chunk, Page
 from wiki.sync import scan
@@ -168,3 +172,53 @@ def test_a_store_that_is_down_is_told_in_a_sentence(server: FakeQdrant) -> None:
     server.mode = "drop"
     with pytest.raises(CommandError, match="Qdrant"):
         call_command("vectors", "--check")
+
+
+def test_a_qdrant_that_is_lost_while_we_run_is_begun_anew(server: FakeQdrant) -> None:
+    page = embedded(1, 2)
+    put(page)
+    server.memory.delete_collection("synapse_pages-by-chance-8")
+    with pytest.raises(SynapseError):
+        put(page)  # it was there a moment ago
+    put(page)
+    assert reconcile.check().equal
+
+
+def test_what_was_lost_is_sent_with_the_next_page_that_changes(
+    server: FakeQdrant, vault_folder: VaultFolder, hashed: Hashed
+) -> None:
+    for number in range(3):
+        vault_folder.write(f"wiki/Loaf {number}.md", f"Baked of flour {number}.\n")
+    scan()
+    thread = EmbedThread(threading.Event())
+    thread.look()
+    server.memory.delete_collection("synapse_pages-hashed-words-64")
+    forget_store()
+    hashed.passages.clear()
+    vault_folder.write("wiki/Loaf 1.md", "Baked of rye.\n")
+    scan()
+    thread.look()
+    assert len(hashed.passages) == 1
+    assert reconcile.check().equal and reconcile.check().chunks == 3
+
+
+def test_the_thread_compares_once_an_hour_and_sooner_after_a_failure(
+    server: FakeQdrant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1_000.0
+    monkeypatch.setattr(threads.time, "monotonic", lambda: now)
+    for number in range(3):
+        put(embedded(number, 2))
+    thread = EmbedThread(threading.Event())
+    server.memory.delete_collection("synapse_pages-by-chance-8")
+    thread.compare()  # learns that it is gone
+    now += 61
+    thread.compare()
+    assert reconcile.check().equal
+    server.requests.clear()
+    now += 3_000
+    thread.compare()
+    assert not server.requests
+    now += 601
+    thread.compare()
+    assert server.requests

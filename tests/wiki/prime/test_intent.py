@@ -40,6 +40,16 @@ def test_its_fields_and_the_domains_own(bread: VaultFolder) -> None:
         ("Write a page about the deck oven", "author", "en"),
         ("Check this draft on the flour", "validate", "en"),
         ("Draft a page on the flour", "author", "en"),
+        ("Create a page about the rye", "author", "en"),
+        ("Crea una pagina sulla farina di segale", "author", "it"),
+        ("Crée une page sur le four de la maison", "author", "fr"),
+        ("Erstelle eine Seite über das Mehl", "author", "de"),
+        ("Crea una página sobre el pan de los abuelos", "author", "es"),
+        ("Write a page about open source ovens", "author", "en"),
+        ("What is the source code of an oven?", "lookup", "en"),
+        ("Écris une page sur le pain sans citer la maison", "author", "fr"),
+        ('Write about "a comparison of the ovens"', "author", "en"),
+        ("What do the baking notes say? Compare them", "compare", "en"),
         ("Controlla la bozza sulla farina", "validate", "it"),
         ("What is sourdough?", "lookup", "en"),
         ("sourdough and its friends", "explore", "en"),
@@ -88,6 +98,17 @@ def test_a_name_of_several_pages_is_told(bread: VaultFolder) -> None:
         ("Pain sans levure, bien cuit", ["levure"]),
         ("bread without", []),
         ("without sourdough. Tell of rye", ["sourdough"]),
+        ("bread without mentioning the Baking powder", ["baking powder"]),
+        ("bread without talking about the Baking powder, and rye", ["baking powder"]),
+        ("Pane senza parlare di Baking powder", ["baking powder"]),
+        ("bread without sugar or the butter", ["sugar", "butter"]),
+        ("bread without Sourdough or Starter", ["sourdough", "starter"]),
+        ("bread without Sourdough, Starter and Baking powder", ["sourdough", "starter", "baking powder"]),
+        ("bread without Sourdough and Starter in the oven", ["sourdough"]),
+        ("the sin of pride in the bread", []),
+        ("choose a sans serif font for the bread", []),
+        ("pan sin azúcar", ["azúcar"]),
+        ("escribe al menos tres párrafos sobre el pan", []),
     ],
 )
 def test_what_is_to_be_avoided(bread: VaultFolder, brief: str, avoid: list[str]) -> None:
@@ -95,6 +116,14 @@ def test_what_is_to_be_avoided(bread: VaultFolder, brief: str, avoid: list[str])
     assert found["avoid"] == avoid
     assert not {"baking", "powder", "machine", "toast", "hefe", "levure"} & set(found["terms"])
     assert "@wiki/concept-baking-powder" not in found["pages"]
+
+
+def test_a_title_with_the_word_of_a_task_names_no_task(bread: VaultFolder) -> None:
+    bread.write("wiki/concepts/bakery-review.md", "---\ntitle: Bakery review\ntype: concept\n---\nIt is yearly.")
+    scan()
+    found = read("What is the bakery review?")
+    assert (found["task_type"], found["pages"]) == ("lookup", ["@wiki/concept-bakery-review"])
+    assert read("the bakery review")["task_type"] == "validate", "nothing else tells of a task"
 
 
 def test_quotations_must_be_there_unless_they_are_avoided(bread: VaultFolder) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 import uuid
 from collections.abc import Iterator
@@ -255,3 +256,14 @@ def test_nobody_there_is_told_at_once(settings: Any) -> None:
     with pytest.raises(SynapseError):
         current_store().upsert(rows(Page.objects.get(), 1, 1))
     forget_store()
+
+
+def test_the_address_is_not_logged(server: FakeQdrant, caplog: pytest.LogCaptureFixture) -> None:
+    logging.getLogger("httpx").setLevel(logging.NOTSET)
+    caplog.set_level(logging.INFO)
+    put(current_store(), embedded(1, 2))
+    assert current_store().search(unit(1000), limit=1)
+    server.mode = "fail"
+    with pytest.raises(SynapseError):
+        current_store().search(unit(1000), limit=1)
+    assert server.requests and "127.0.0.1" not in caplog.text

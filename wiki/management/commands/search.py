@@ -35,7 +35,7 @@ class Command(SynapseCommand):
         query = " ".join(options["query"])
         if not query and not options["rebuild"]:
             raise SynapseError(
-                ErrorCode.MISSING_REQUIRED_PARAMS, "Say what to look for: manage.py search WORDS.", param="query"
+                ErrorCode.MISSING_REQUIRED_PARAMS, "Say what to look for: manage.py search WORDS.", parameter="query"
             )
         pages = rebuild_words() if options["rebuild"] else None
         if not query:
@@ -119,6 +119,6 @@ def moment(text: str) -> datetime | None:
         found = None
     if found is None:
         raise SynapseError(
-            ErrorCode.INVALID_PARAM_VALUE, "Give --since as 2027-01-31 or 2027-01-31T18:00.", param="since"
+            ErrorCode.INVALID_PARAM_VALUE, "Give --since as 2027-01-31 or 2027-01-31T18:00.", parameter="since"
         )
     return found if found.tzinfo else found.replace(tzinfo=UTC)

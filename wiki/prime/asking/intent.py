@@ -7,16 +7,16 @@ and the domain's own); the first rule that fits counts.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
-from typing import Any, Final, NamedTuple, TypeVar
+from functools import lru_cache
+from typing import Any, Final, TypeVar
 
 from vault.errors import ErrorCode, SynapseError
-from wiki.prime.asking.lexicon import AVOIDING, EXPLORE, JOINING, QUOTES, SCRIPTS, TASK_TYPES
-from wiki.prime.asking.phrases import PhraseTable, Word, normalised, phrase, words_of
+from wiki.prime.asking.avoided import Part, all_common, avoided, is_common, names_of
+from wiki.prime.asking.lexicon import EXPLORE, NO_TASK, QUOTES, SCRIPTS, TASK_TYPES
+from wiki.prime.asking.phrases import PhraseTable, Word, normalised, words_of
 from wiki.prime.atoms.reading import AtomIndex, atoms
 from wiki.prime.domains import WIKI, Domain, TaskType, domain_named, domains
 from wiki.search.stopwords import stopwords
@@ -26,10 +26,8 @@ MAX_BRIEF: Final = 200_000
 """Characters of a brief: what is longer is material, and no task."""
 MAX_TERMS: Final = 64
 MAX_PAGES: Final = 20
-MAX_AVOIDED_WORDS: Final = 6
 SHORT: Final = 3
 _QUOTED: Final = re.compile("|".join(f"{a}([^{a}{b}]{{1,300}}){b}" for a, b in QUOTES))
-_BREAK: Final = re.compile(r"[,.;:!?()\[\]\n。、，；：！？…—–]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,14 +106,14 @@ def read_intent(brief: str, index: AtomIndex, domain: str | None = None) -> Inte
         )
     words = words_of(text)
     quoted = _quoted(text)
-    avoided = _avoided(text, words, quoted, index)
-    wanted = _outside(words, avoided)
+    lang = _language(text, words)
+    unwanted = avoided(text, words, quoted, index, lang)
+    wanted = _outside(words, unwanted)
     chosen, several = (domain_named(domain), False) if domain is not None else _domain_of(wanted, domains())
     pages, unclear = _pages(wanted, index)
-    task = _task(words, chosen)
+    task = _task(_outside(wanted, _told(wanted, quoted, index)), chosen) or _task(wanted, chosen)
     tags = _tags(wanted, index, chosen)
     axes, unclear_axes = _axes(wanted, chosen)
-    lang = _language(text, words)
     terms = _terms(_content(wanted, chosen), lang)
     flags = [
         *(["short_brief"] if len(words) < SHORT else []),
@@ -133,8 +131,8 @@ def read_intent(brief: str, index: AtomIndex, domain: str | None = None) -> Inte
         pages=pages,
         kinds=task.kinds if task else (),
         axes=axes,
-        must=tuple(dict.fromkeys(part.said for part in _outside(quoted, avoided))),
-        avoid=tuple(dict.fromkeys(part.said for part in avoided)),
+        must=tuple(dict.fromkeys(part.said for part in _outside(quoted, unwanted))),
+        avoid=tuple(dict.fromkeys(part.said for part in unwanted)),
         lang=lang,
         required_axes=tuple(axis.name for axis in chosen.axes if axis.required and axis.name not in axes),
         ambiguity_flags=tuple(flags),
@@ -149,23 +147,15 @@ def _confidence(task: bool, pages: Sequence[int], tags: Sequence[str], terms: Se
     return round(max(0.0, sure - 0.1 * ambiguous), 2)
 
 
-class _Part(NamedTuple):
-    """A part of the brief and what it says."""
-
-    start: int
-    end: int
-    said: str
-
-
-def _quoted(text: str) -> list[_Part]:
+def _quoted(text: str) -> list[Part]:
     parts = ((found, next(filter(None, found.groups()), "").strip()) for found in _QUOTED.finditer(text))
-    return [_Part(found.start(), found.end(), said) for found, said in parts if said]
+    return [Part(found.start(), found.end(), said) for found, said in parts if said]
 
 
-_Place = TypeVar("_Place", Word, _Part)
+_Place = TypeVar("_Place", Word, Part)
 
 
-def _outside(things: Sequence[_Place], parts: Sequence[_Part]) -> list[_Place]:
+def _outside(things: Sequence[_Place], parts: Sequence[Part]) -> list[_Place]:
     """Those that begin in none of the parts; both in the order of the text."""
     found, at = [], 0
     for thing in things:
@@ -176,86 +166,11 @@ def _outside(things: Sequence[_Place], parts: Sequence[_Part]) -> list[_Place]:
     return found
 
 
-@cache
-def _avoiding() -> PhraseTable[None]:
-    return PhraseTable((text, None) for text in AVOIDING)
-
-
-def _avoided(text: str, words: Sequence[Word], quoted: Sequence[_Part], index: AtomIndex) -> list[_Part]:
-    """The parts that the brief does not want, the word that says so included: a quotation, a page's name, or words."""
-    found: list[_Part] = []
-    for match in _avoiding().find(words):
-        start, after = words[match.first].start, words[match.after - 1].end
-        if found and start < found[-1].end:
-            continue
-        at = bisect_left(quoted, after, key=lambda part: part.start)
-        if at < len(quoted) and quoted[at].start - after <= 1:  # with a blank between, or without
-            found.append(_Part(start, quoted[at].end, quoted[at].said))
-            continue
-        last = _end_of_name(words, match.after, index) or _end_of_part(text, words, match.after)
-        said = _without_common(words[match.after : last])
-        if said:
-            found.append(_Part(start, words[last - 1].end, text[said[0].start : said[-1].end]))
-    return found
-
-
-def _end_of_name(words: Sequence[Word], first: int, index: AtomIndex) -> int:
-    """Behind which word a page's name ends that begins here or behind an article; 0 where none does."""
-    for at in range(first, min(first + 2, len(words))):
-        if named := _names(index).at(words, at):
-            return named.after
-        if not _is_common(words[at].text):
-            break
-    return 0
-
-
-def _end_of_part(text: str, words: Sequence[Word], first: int) -> int:
-    """Behind which word the part of the sentence ends that begins at ``first``; at most six words on."""
-    at = first
-    while at < min(len(words), first + MAX_AVOIDED_WORDS):
-        before = words[at - 1].end if at else 0
-        if words[at].text in JOINING or _BREAK.search(text, before, words[at].start):
-            break
-        at += 1
-    return at
-
-
-def _without_common(words: Sequence[Word]) -> Sequence[Word]:
-    """The words without function words at both ends."""
-    first, last = 0, len(words)
-    while first < last and _is_common(words[first].text):
-        first += 1
-    while last > first and _is_common(words[last - 1].text):
-        last -= 1
-    return words[first:last]
-
-
-@cache
-def _all_common() -> frozenset[str]:
-    return frozenset().union(*stopwords().values())
-
-
-def _is_common(word: str) -> bool:
-    return fold(word) in _all_common()
-
-
-@lru_cache(maxsize=2)
-def _names(index: AtomIndex) -> PhraseTable[int]:
-    """Titles and aliases of the atoms. A name that is one function word or letter would be in every brief."""
-    entries = ((name, atom.pk) for atom in index for name in (atom.title, *atom.aliases))
-    return PhraseTable((name, pk) for name, pk in entries if not _is_too_plain(name))
-
-
-def _is_too_plain(name: str) -> bool:
-    words = phrase(name)
-    return len(words) == 1 and (_is_common(words[0]) or (len(words[0]) == 1 and words[0].isascii()))
-
-
 def _pages(words: Sequence[Word], index: AtomIndex) -> tuple[tuple[int, ...], list[str]]:
     """The pages named, in the order of the brief, and the names that mean several."""
     pages: dict[int, None] = {}
     unclear: dict[str, None] = {}
-    for match in _names(index).find(words):
+    for match in names_of(index).find(words):
         if len(match.values) > 1:
             unclear[index.by_pk[match.values[0]].title] = None
         pages.update(dict.fromkeys(sorted(match.values, key=lambda pk: index.by_pk[pk].id)))
@@ -281,14 +196,21 @@ def _vocabulary(domain: Domain) -> PhraseTable[str]:
 def _task(words: Sequence[Word], domain: Domain) -> TaskType | None:
     """The first type of task of which a word is there, the domain's before the built-in ones."""
     for task in (*domain.task_types, *TASK_TYPES):
-        if _phrases(task.match).find(words):
+        if any(match.values[0] for match in _phrases(task.match).find(words)):
             return task
     return None
 
 
+def _told(words: Sequence[Word], quoted: Sequence[Part], index: AtomIndex) -> list[Part]:
+    """Quotations and names of several words: what they say is what the brief is about, not what is to be done."""
+    names = [match for match in names_of(index).find(words) if match.after - match.first > 1]
+    parts = [Part(words[match.first].start, words[match.after - 1].end, "") for match in names]
+    return sorted([*parts, *quoted])
+
+
 @lru_cache(maxsize=256)
-def _phrases(texts: tuple[str, ...]) -> PhraseTable[None]:
-    return PhraseTable((text, None) for text in texts)
+def _phrases(texts: tuple[str, ...]) -> PhraseTable[bool]:
+    return PhraseTable([*((text, True) for text in texts), *((text, False) for text in NO_TASK)])
 
 
 @lru_cache(maxsize=2)
@@ -299,7 +221,7 @@ def _tag_table(index: AtomIndex) -> PhraseTable[str]:
 def _tags(words: Sequence[Word], index: AtomIndex, domain: Domain) -> tuple[str, ...]:
     matches = [*_tag_table(index).find(words), *_vocabulary(domain).find(words)]
     matches.sort(key=lambda match: match.first)
-    return tuple(dict.fromkeys(tag for match in matches for tag in match.values if not _is_common(tag)))
+    return tuple(dict.fromkeys(tag for match in matches for tag in match.values if not is_common(tag)))
 
 
 def _axes(words: Sequence[Word], domain: Domain) -> tuple[dict[str, str], list[str]]:
@@ -328,13 +250,18 @@ def _first(words: Sequence[Word], values: Mapping[str, tuple[str, ...]]) -> str 
 
 def _content(words: Sequence[Word], domain: Domain) -> list[Word]:
     """The words that say what it is about, without those that say what to do with it."""
-    verbs = [match for task in (*domain.task_types, *TASK_TYPES) for match in _phrases(task.match).find(words)]
+    verbs = [
+        match
+        for task in (*domain.task_types, *TASK_TYPES)
+        for match in _phrases(task.match).find(words)
+        if match.values[0]
+    ]
     asked = {at for match in verbs for at in range(match.first, match.after)}
     return [word for at, word in enumerate(words) if at not in asked]
 
 
 def _terms(words: Sequence[Word], lang: str) -> tuple[str, ...]:
-    common = stopwords().get(lang) or _all_common()
+    common = stopwords().get(lang) or all_common()
     kept = (word.text for word in words if fold(word.text) not in common)
     return tuple(dict.fromkeys(kept))[:MAX_TERMS]
 

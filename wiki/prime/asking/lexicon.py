@@ -52,9 +52,11 @@ TASK_TYPES: Final = (
         "author",
         (
             *("write", "draft a", "draft an", "draft the", "compose", "update", "rewrite", "extend the page"),
-            *("scrivi", "scrivere", "redigi", "aggiorna", "aggiornare", "riscrivi"),
-            *("écris", "écrire", "écrivez", "rédige", "rédiger", "rédigez", "mets à jour"),
+            *("create a", "create an", "create the", "add a page", "add a section"),
+            *("scrivi", "scrivere", "redigi", "aggiorna", "aggiornare", "riscrivi", "crea una", "crea un"),
+            *("écris", "écrire", "écrivez", "rédige", "rédiger", "rédigez", "mets à jour", "crée une", "créer une"),
             *("schreibe", "schreib", "schreiben", "entwirf", "verfasse", "verfassen", "aktualisiere"),
+            *("erstelle", "erstellen"),
             *("escribe", "escribir", "redacta", "redactar", "actualiza", "actualizar"),
         ),
     ),
@@ -85,6 +87,9 @@ TASK_TYPES: Final = (
     ),
 )
 
+#: These hold a word of a task and ask for none.
+NO_TASK: Final = ("open source", "source code", "code source", "código fuente", "fuente abierta", "peer review")
+
 #: What stands behind one of these is not wanted.
 AVOIDING: Final = (
     *("without", "avoid", "avoiding", "except", "excluding", "leave out", "leaving out", "but not", "not about"),
@@ -94,6 +99,32 @@ AVOIDING: Final = (
     *("ohne", "vermeide", "vermeiden", "außer", "ausser", "ausgenommen", "nicht über"),
     *("sin", "evita", "evitar", "evitando", "excepto", "salvo", "menos"),
 )
+
+#: Words of AVOIDING that mean something else elsewhere (a sin, sans serif), and the languages in which they avoid.
+AVOIDING_IN: Final = {
+    "sin": ("es",),
+    "sans": ("fr",),
+    "sauf": ("fr",),
+    "salvo": ("es", "it"),
+    "menos": ("es",),
+    "evita": ("es", "it"),
+}
+
+#: These hold a word of AVOIDING and keep nothing out: at least, more or less, less than.
+NOT_AVOIDING: Final = ("al menos", "por lo menos", "más o menos", "menos de", "nada menos", "sin embargo", "sin duda")
+
+#: Between a word that avoids and what is avoided: without *mentioning* it.
+SAYING: Final = frozenset(
+    (
+        *("mention", "mentioning", "using", "citing", "naming", "discussing", "including", "talking", "referring"),
+        *("parlare", "citare", "menzionare", "nominare", "usare", "includere"),
+        *("parler", "citer", "mentionner", "nommer", "utiliser", "inclure"),
+        *("hablar", "citar", "mencionar", "nombrar", "usar", "incluir"),
+    )
+)
+
+#: What goes on with more that is to be avoided: neither this nor that.
+ALTERNATIVE: Final = frozenset(("or", "nor", "o", "né", "ou", "ni", "oder", "noch", "u"))
 
 #: A word that begins the next part of a sentence, and so ends what is to be avoided.
 JOINING: Final = frozenset(

@@ -69,6 +69,9 @@ class RemoteStore(VectorStore, Protocol):
     def stored(self) -> Iterator[StoredChunk]:
         """All that it has of this vault."""
 
+    def count(self) -> int:
+        """How many passages of this vault it has."""
+
     def settle(self) -> None:
         """Vectors are complete: take the collection of an earlier model away."""
 

@@ -56,6 +56,9 @@ def connect() -> QdrantStore:
             "alone. Run `make install`, or unset QDRANT_URL to search vectors in the database.",
         ) from None
 
+    # The client logs each request's address, a search's too.
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+
     def client(seconds: int) -> QdrantClient:
         return QdrantClient(
             url=settings.QDRANT_URL,
@@ -97,7 +100,10 @@ class QdrantStore:
         # one request: in most cases a page has fewer points than one operation may have
         for some in (changes[:-2], changes[-2:]):
             if some:
-                _asked(lambda some=some: self._writing.batch_update_points(collection, some, wait=True))  # type: ignore[misc]
+                self._told(
+                    collection,
+                    lambda some=some: self._writing.batch_update_points(collection, some, wait=True),  # type: ignore[misc]
+                )
 
     def delete(self, page_ids: Sequence[UUID]) -> None:
         """Remove all points of pages; of a collection that is not there, none."""
@@ -108,7 +114,10 @@ class QdrantStore:
 
         for some in in_lists(page_ids, _PAGES):
             selector = models.FilterSelector(filter=self._of_pages(some))
-            _asked(lambda selector=selector: self._writing.delete(collection, selector, wait=True))  # type: ignore[misc]
+            self._told(
+                collection,
+                lambda selector=selector: self._writing.delete(collection, selector, wait=True),  # type: ignore[misc]
+            )
 
     def search(
         self,
@@ -144,16 +153,24 @@ class QdrantStore:
             return
         offset: Any = None
         while True:
-            points, offset = _asked(
+            points, offset = self._told(
+                collection,
                 lambda offset=offset: self._writing.scroll(  # type: ignore[misc]
                     collection, self._of_pages(None), limit=1_000, offset=offset, with_payload=_TOLD, with_vectors=False
-                )
+                ),
             )
             for point in points:
                 told = point.payload or {}
                 yield StoredChunk(UUID(told["page_id"]), told["ordinal"], told["hash"], told.get("path", ""))
             if offset is None:
                 return
+
+    def count(self) -> int:
+        """How many points this vault has."""
+        collection = self._collection()
+        if collection is None or not self._exists(collection):
+            return 0
+        return self._told(collection, lambda: self._writing.count(collection, self._of_pages(None), exact=True)).count
 
     def settle(self) -> None:
         """Let the alias lead to the collection of the current model, and take this vault out of that of the last one.
@@ -197,6 +214,14 @@ class QdrantStore:
     def _alias_leads_to(self) -> str | None:
         aliases = _asked(self._writing.get_aliases).aliases
         return next((each.collection_name for each in aliases if each.alias_name == self._alias), None)
+
+    def _told(self, collection: str, question: Callable[[], T]) -> T:
+        """The answer about a collection. After a failure it is looked up anew: a server that was made anew lacks it."""
+        try:
+            return _asked(question)
+        except SynapseError:
+            self._made.discard(collection)
+            raise
 
     def _exists(self, collection: str) -> bool:
         return collection in self._made or bool(_asked(lambda: self._writing.collection_exists(collection)))
