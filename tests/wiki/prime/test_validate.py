@@ -162,7 +162,12 @@ def test_a_text_that_is_no_page_may_link_what_there_is_not_yet(bread: VaultFolde
         'He said “no”, and `print("one two three four")`.',
         "In [[Flour|1,234 pounds]] and at https://example.org/77/88?x=99",
         "1150 milligrams; 1 150; 1.150 mg",
-        '```\nx = 4711\n"five words that nobody said"\n```',
+        '```\nx = 4711\n"five words that nobody said"\n# TODO\n```',
+        "He wrote `TODO` on it.",
+        'Boards of 4" and 12", as bakers say, and no "starter".',
+        "»Starter« und, wie man hier oft sagt, »Mehl«",
+        "»A starter is a culture of yeast and bacteria«",
+        '"Sourdough is bread that is raised\nby a culture of wild yeast and bacteria."',
     ],
 )
 def test_what_is_no_fault(bread: VaultFolder, line: str) -> None:
@@ -174,6 +179,25 @@ def test_what_is_no_fault(bread: VaultFolder, line: str) -> None:
 )
 def test_numbers_that_nobody_gave(bread: VaultFolder, line: str) -> None:
     assert ("numbers-supported", "warning") in fixes(CLEAN + "\n" + line + "\n")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "»Sourdough is baked on the moon by cats«",
+        "『酵母は月で育つ』",
+        '"Sourdough is bread that is raised\nby a committee of wild cats."',
+        '> "Sourdough is bread that is raised\n> by a committee of wild cats."',
+    ],
+)
+def test_quotations_that_nobody_said(bread: VaultFolder, line: str) -> None:
+    assert ("quotes-verbatim", "error") in fixes(CLEAN + "\n" + line + "\n")
+
+
+def test_links_of_a_page_lead_on_from_where_it_will_lie(bread: VaultFolder) -> None:
+    page = "---\ntitle: New\ntype: concept\nlang: en\nsources: [raw/sources/baking.md]\n---\n"
+    assert fixes(page + "[Flour](../entities/flour.md), [[Sourdough]], [[Starter]].") == []
+    assert ("links-resolve", "error") in fixes(page + "[Flour](../entities/flower.md), [[Sourdough]], [[Starter]].")
 
 
 def test_errors_first_then_by_validator_and_place(bread: VaultFolder) -> None:

@@ -14,13 +14,15 @@ from vault.errors import SynapseError
 from vault.frontmatter import text_of, validate
 from vault.links import BROKEN, resolve
 from vault.markdown import HIDDEN
-from vault.slugs import slugify
+from vault.slugs import page_path, slugify
+from wiki.models import PageType
 from wiki.prime.asking.bounds import MAX_BUDGET
 from wiki.prime.asking.contracts import SUPERSEDED, Demand
 from wiki.prime.asking.phrases import normalised, words_of
 from wiki.prime.atoms.reading import Atom, AtomIndex
 from wiki.prime.atoms.relations import CONFLICTS, SUPERSEDED_BY, SUPERSEDES
 from wiki.prime.checking.evidence import Evidence, shown
+from wiki.prime.checking.numbers import known_numbers, numbers_of
 from wiki.search.budget import tokens
 
 QUOTED_WORDS: Final = 4
@@ -101,8 +103,7 @@ def _close(index: AtomIndex, name: str) -> list[Atom]:
 
 
 def _links_resolve(evidence: Evidence) -> Iterator[Find]:
-    title = text_of(evidence.properties.data.get("title"))
-    source = f"wiki/{slugify(title)}.md" if title else "wiki/text.md"
+    source = _path_of(evidence)
     for link in evidence.own_links():
         if not link.target:
             continue
@@ -112,6 +113,14 @@ def _links_resolve(evidence: Evidence) -> Iterator[Find]:
             close = ", ".join(f"[[{atom.title}]]" for atom in _close(evidence.index, link.target))
             hint = f"Did you mean {close}?" if close else "Write the page, or unlink it."
             yield Find(link.start, f"[[{shown(link.target)}]] leads nowhere.", hint, mild=not evidence.is_page)
+
+
+def _path_of(evidence: Evidence) -> str:
+    """Where the text would lie as a page: from there its links by paths lead."""
+    title, kind = (text_of(evidence.properties.data.get(key)) for key in ("title", "type"))
+    if not title:
+        return "wiki/text.md"
+    return page_path(kind, title) if kind in PageType.values else f"wiki/{slugify(title)}.md"
 
 
 def _frontmatter(evidence: Evidence) -> Iterator[Find]:
@@ -132,8 +141,11 @@ def _frontmatter(evidence: Evidence) -> Iterator[Find]:
             yield Find(0, error.message)
 
 
+#: A straight mark opens before a word and closes behind one: 5" is an inch. A line may end within, a paragraph not.
 _QUOTATION: Final = re.compile(
-    r"\"([^\"\n]{8,2000})\"|“([^“”]{8,2000})”|„([^„“”]{8,2000})[“”]|«([^«»]{8,2000})»|「([^「」]{4,2000})」"
+    r"(?<!\w)\"(?=\S)((?:[^\"\n]|\n(?![ \t>]*\n)){1,2000})(?<=\S)\"(?!\w)"
+    r"|“([^“”]{1,2000})”|„([^„“”]{1,2000})[“”]|«([^«»]{1,2000})»|»([^«»]{1,2000})«"
+    r"|「([^「」]{1,2000})」|『([^『』]{1,2000})』"
 )
 _ELLIPSIS: Final = re.compile(r"\[?(?:…|\.\.\.)\]?|\[[^\[\]\n]{0,80}\]")
 
@@ -164,40 +176,16 @@ def _bare_links(text: str) -> str:
     return _LINK.sub(r"\1", text)
 
 
-_NUMBER: Final = re.compile(r"(?<![\w.,@/#^-])\d+(?:[.,'\u2019\u00a0\u202f\u2009 ]\d+)*(?![\w@/])")
-_GROUPED: Final = re.compile(r"\d{1,3}(?:([.,'\u2019\u00a0\u202f\u2009 ])\d{3})(?:\1\d{3})*")
-_ORDINAL: Final = re.compile(r"^[ \t>]*(?:[-*+][ \t]+)?\d{1,9}[.)](?=[ \t])", re.MULTILINE)
-
-
-def _numbers_of(text: str) -> Iterator[tuple[int, str, frozenset[str]]]:
-    """(place, as written, what it may mean) of a text's numbers: 1.000 is a thousand to one, and one to another."""
-    for found in _NUMBER.finditer(_ORDINAL.sub(lambda mark: " " * len(mark[0]), text)):
-        written = found[0]
-        plain = written.replace(",", ".")
-        meanings = {plain.rstrip("0").rstrip(".") if "." in plain and plain.count(".") == 1 else plain}
-        if _GROUPED.fullmatch(written):
-            meanings.add(re.sub(r"\D", "", written))
-        # Two numbers with a blank between are two, where they are not one in groups of three.
-        pieces = re.split(r"[\u00a0\u202f\u2009 ]", written)
-        if len(pieces) > 1 and not _GROUPED.fullmatch(written):
-            at = found.start()
-            for piece in pieces:
-                yield at, piece, frozenset({piece.replace(",", ".")})
-                at += len(piece) + 1
-        else:
-            yield found.start(), written, frozenset(meanings)
-
-
 def _numbers(evidence: Evidence) -> Iterator[Find]:
     if not evidence.texts:
         return
-    known = {
-        meaning for text in evidence.texts.values() for _, _, meanings in _numbers_of(text) for meaning in meanings
-    }
-    for position, written, meanings in _numbers_of(evidence.prose.replace(HIDDEN, " ")):
-        if not meanings & known and not evidence.line_at(position).borrowed:
+    known = known_numbers(evidence.texts.values())
+    for number in numbers_of(evidence.prose.replace(HIDDEN, " ")):
+        if not known.has(number) and not evidence.line_at(number.position).borrowed:
             yield Find(
-                position, f"The number {shown(written)} stands in no atom of the set.", "Check it against the sources."
+                number.position,
+                f"The number {shown(number.written)} stands in no atom of the set.",
+                "Check it against the sources.",
             )
 
 
@@ -239,7 +227,7 @@ _PLACEHOLDER: Final = re.compile(
 
 
 def _placeholders(evidence: Evidence) -> Iterator[Find]:
-    for found in _PLACEHOLDER.finditer(evidence.parts.body):
+    for found in _PLACEHOLDER.finditer(evidence.prose):
         if not evidence.line_at(found.start()).borrowed:
             yield Find(
                 found.start(), f"“{shown(found[0])}” stands for something that is missing.", "Write it, or remove it."
