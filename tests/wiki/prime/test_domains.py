@@ -136,11 +136,52 @@ def test_built_in_validators_stay_and_a_domain_adds_its_own(folder: Path) -> Non
             "The flags of a pattern are i, m and s",
         ),
         (LEAST.format("a") + "intent: {task_types: [{name: b, match: []}]}\n", "x.yaml, intent.task_types.0.match: "),
+        (LEAST.format("a") + "axes: [{name: focus, matches: [b]}]\n", "x.yaml, axes.0.name: A scope has another"),
+        (
+            LEAST.format("a") + "intent: {fields: {pages: {values: {b: [c]}}}}\n",
+            "x.yaml, intent.fields.pages: Every intent has pages already.",
+        ),
+        (LEAST.format("a") + "kind_boosts: {recipe: 2}\n", "x.yaml, kind_boosts: There is no kind recipe."),
+        (
+            LEAST.format("a") + "intent: {task_types: [{name: b, match: [c], kinds: [recipe]}]}\n",
+            "x.yaml, intent.task_types.0.kinds: There is no kind recipe.",
+        ),
+        (
+            LEAST.format("a") + "validators: [{name: structure, checker: 'builtin:structure', mode: require}]\n",
+            "x.yaml, validators.0.mode: A built-in validator has no mode.",
+        ),
+        (
+            LEAST.format("a") + "validators: [{name: b, checker: 'regex:/x*/'}]\n",
+            "x.yaml, validators.0.checker: The pattern finds even nothing",
+        ),
+        (
+            LEAST.format("a") + "contract: {conditionally_required: [{when: 'mood: good', include: [Flour]}]}\n",
+            "x.yaml, contract.conditionally_required.0.when: No intent has mood.",
+        ),
+        (
+            LEAST.format("a")
+            + "axes: [{name: level, matches: [Low]}]\n"
+            + "contract: {conditionally_required: [{when: 'level: high', include: [Flour]}]}\n",
+            "x.yaml, contract.conditionally_required.0.when: level is never high, but: low.",
+        ),
+        (
+            LEAST.format("a") + "contract: {must_include: [Flour], must_avoid: [Flour]}\n",
+            "x.yaml, contract: It wants Flour and forbids it.",
+        ),
     ],
 )
 def test_each_mistake_is_named_with_its_place(text: str, said: str) -> None:
     found = faults(text)
     assert any(said in fault for fault in found), found
+
+
+def test_what_only_looks_like_a_mistake() -> None:
+    text = LEAST.format("a") + (
+        "axes: [{name: level, matches: [High]}]\n"
+        "validators: [{name: b, checker: 'regex:/\\A[^!]*\\z/', mode: require}]\n"
+        "contract: {conditionally_required: [{when: 'level: High', include: [b]}, {when: 'tags: rye', include: [c]}]}\n"
+    )
+    assert faults(text) == []
 
 
 def test_no_signal_at_all_is_a_mistake() -> None:

@@ -139,6 +139,16 @@ def test_tags_come_with_their_synonyms_and_choose_the_domain(bread: VaultFolder)
     assert read("dough", domain="baking")["required_axes"] == ["tool"]
 
 
+def test_a_field_that_the_domain_requires_is_asked_for(bread: VaultFolder) -> None:
+    bread.write(
+        ".synapse/domains/c.yaml",
+        "name: cakes\nversion: 1.0.0\ndescription: d\n"
+        "intent: {fields: {size: {values: {small: [tiny]}, required: true}}}\n",
+    )
+    assert read("a tiny loaf", domain="cakes")["required_axes"] == []
+    assert read("a loaf", domain="cakes")["required_axes"] == ["size"]
+
+
 def test_two_domains_with_as_many_tags(bread: VaultFolder) -> None:
     bread.write(".synapse/domains/a.yaml", "name: acorns\nversion: 1.0.0\ndescription: d\ntags: [rye]\n")
     found = read("rye")

@@ -115,6 +115,7 @@ def read_intent(brief: str, index: AtomIndex, domain: str | None = None) -> Inte
     tags = _tags(wanted, index, chosen)
     axes, unclear_axes = _axes(wanted, chosen)
     terms = _terms(_content(wanted, chosen), lang)
+    own = {name: _first(wanted, given.values) for name, given in chosen.intent_fields.items()}
     flags = [
         *(["short_brief"] if len(words) < SHORT else []),
         *(["no_task_verb"] if task is None else []),
@@ -134,10 +135,13 @@ def read_intent(brief: str, index: AtomIndex, domain: str | None = None) -> Inte
         must=tuple(dict.fromkeys(part.said for part in _outside(quoted, unwanted))),
         avoid=tuple(dict.fromkeys(part.said for part in unwanted)),
         lang=lang,
-        required_axes=tuple(axis.name for axis in chosen.axes if axis.required and axis.name not in axes),
+        required_axes=(
+            *(axis.name for axis in chosen.axes if axis.required and axis.name not in axes),
+            *(name for name, given in chosen.intent_fields.items() if given.required and own[name] is None),
+        ),
         ambiguity_flags=tuple(flags),
         confidence=_confidence(task is not None, pages, tags, terms, len(unclear) + len(unclear_axes) + several),
-        own={name: _first(wanted, given.values) for name, given in chosen.intent_fields.items()},
+        own=own,
     )
 
 

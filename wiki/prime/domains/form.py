@@ -35,6 +35,16 @@ _SAID: Final = {
     "missing": "This key is missing. Add it.",
     "string_pattern_mismatch": "Write a name in small letters and digits with hyphens between, a version as 1.0.0.",
 }
+#: What a page may be: its five types, and `page` for none of them.
+_KINDS: Final = ("entity", "concept", "source", "synthesis", "comparison", "page")
+#: Names that a scope has for itself, and those of the fields of every intent.
+_SCOPES: Final = ("type", "tag", "path", "source", "lang", "domain", "page", "focus")
+_FIELDS: Final = frozenset(
+    {"domain", "task_type", "terms", "tags", "pages", "kinds", "axes", "must", "avoid", "lang"}
+    | {"required_axes", "ambiguity_flags", "confidence"}
+)
+#: What a condition may ask for, beside the domain's axes and fields.
+_ASKED: Final = ("task_type", "lang", "tag", "tags", "kind", "kinds", "term", "terms")
 _CONDITION: Final = re.compile(r"\s*([\w-]+)\s*:\s*(\S.*?)\s*")
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
@@ -165,6 +175,7 @@ def read_domain(file: str, text: str) -> tuple[Domain | None, tuple[DomainFault,
             for name, given in form.intent.fields.items()
         },
     )
+    _no_effect(reader, form, domain)
     for place, names in (
         ("axes", [axis.name for axis in form.axes]),
         ("intent.task_types", [t.name for t in domain.task_types]),
@@ -176,6 +187,40 @@ def read_domain(file: str, text: str) -> tuple[Domain | None, tuple[DomainFault,
 
 def _folded(words: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(" ".join(word.casefold().split()) for word in words))
+
+
+def _no_effect(reader: _Reader, form: _Domain, domain: Domain) -> None:
+    """What can be read and would change nothing, or something else: its owner would wait for it in vain."""
+    for at, axis in enumerate(domain.axes):
+        if axis.name in _SCOPES:
+            reader.wrong(f"axes.{at}.name", f"A scope has another meaning for {axis.name}. Call the axis otherwise.")
+    for name in domain.intent_fields:
+        if name in _FIELDS:
+            reader.wrong(f"intent.fields.{name}", f"Every intent has {name} already. Call the field otherwise.")
+    kinds = [("kind_boosts", kind) for kind in domain.kind_boosts]
+    kinds += [(f"intent.task_types.{at}.kinds", kind) for at, one in enumerate(domain.task_types) for kind in one.kinds]
+    for place, kind in kinds:
+        if kind not in _KINDS:
+            reader.wrong(place, f"There is no kind {kind}. A kind is one of: {', '.join(_KINDS)}.")
+    for at, one in enumerate(form.validators):
+        if one.checker.startswith(_BUILTIN) and one.mode != "forbid":
+            reader.wrong(f"validators.{at}.mode", "A built-in validator has no mode. Leave it out.")
+    _conditions(reader, domain)
+    for name in sorted(set(domain.contract.must_include) & set(domain.contract.must_avoid)):
+        reader.wrong("contract", f"It wants {name} and forbids it. Keep one of the two.")
+
+
+def _conditions(reader: _Reader, domain: Domain) -> None:
+    """Conditions that can never hold."""
+    values = {axis.name: axis.matches for axis in domain.axes}
+    values |= {name: tuple(given.values) for name, given in domain.intent_fields.items()}
+    for at, condition in enumerate(domain.contract.conditions):
+        place = f"contract.conditionally_required.{at}.when"
+        if condition.key not in values and condition.key not in _ASKED:
+            known = ", ".join((*_ASKED, *values))
+            reader.wrong(place, f"No intent has {condition.key}. Ask for one of: {known}.")
+        elif condition.key in values and condition.value not in values[condition.key]:
+            reader.wrong(place, f"{condition.key} is never {condition.value}, but: {', '.join(values[condition.key])}.")
 
 
 def _is_field(value: Any) -> bool:
@@ -232,6 +277,10 @@ def _validators(reader: _Reader, given: list[_Validator]) -> tuple[Validator, ..
         elif one.name in BUILTIN_VALIDATORS:
             reader.wrong(place, f"{one.name} is a built-in validator. Name yours otherwise.")
         elif (pattern := _pattern(reader, f"{place}.checker", one.checker)) is not None:
+            if one.mode == "forbid" and pattern.search(""):
+                reader.wrong(
+                    f"{place}.checker", "The pattern finds even nothing, everywhere. Say what must not be there."
+                )
             severity = Severity(one.severity or Severity.WARNING)
             own[one.name] = Validator(one.name, severity, one.description, pattern, one.mode == "require")
     return (*builtin_validators(severities), *own.values())
@@ -260,7 +309,8 @@ def _pattern(reader: _Reader, place: str, checker: str) -> Any:
     options = re2.Options()
     options.log_errors = False
     try:
-        return re2.compile((f"(?{flags})" if flags else "") + found["pattern"], options)
+        pattern = re2.compile((f"(?{flags})" if flags else "") + found["pattern"], options)
     except re2.error:
         reader.wrong(place, "The pattern can't be read. It is of the kind of RE2: no look-around, no back-references.")
         return None
+    return pattern
