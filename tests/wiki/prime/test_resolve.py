@@ -153,3 +153,16 @@ def test_it_is_the_same_each_time(bread: VaultFolder) -> None:
 def test_an_empty_vault(db: None, vault_folder: VaultFolder) -> None:
     found = resolve(brief="What is bread?")
     assert (found["hits"], found["total_tokens"], found["contract"]["must_include"]) == ([], 0, [])
+
+
+def test_of_a_name_that_is_to_be_avoided_no_namesake_is_handed_out(bread: VaultFolder) -> None:
+    for folder in ("concepts", "entities"):
+        kind = {"concepts": "concept", "entities": "entity"}[folder]
+        bread.write(f"wiki/{folder}/rye.md", f"---\ntitle: Rye\ntype: {kind}\n---\nRye is in this bread.")
+    scan()
+    both = ["@wiki/concept-rye", "@wiki/entity-rye"]
+    found = resolve(brief="What is in this bread?")
+    assert set(both) <= {hit["id"] for hit in found["hits"]}
+    found = resolve(brief="What is in this bread, without rye?")
+    assert found["contract"]["must_avoid"][:2] == both
+    assert not set(both) & {hit["id"] for hit in found["hits"]}

@@ -112,7 +112,8 @@ def demands_of(intent: Intent, ranked: Sequence[Atom], index: AtomIndex) -> Dema
     found = Demands()
     brief = Asker(Origin.BRIEF, "the brief")
     for said in intent.avoid:
-        found.shun(_demand(index, said, brief))
+        for demand in _unwanted(index, said, brief):
+            found.shun(demand)
     for said in intent.must:
         found.want(_demand(index, said, brief))
     named = [index.by_pk[pk] for pk in intent.pages]
@@ -142,7 +143,8 @@ def _take_contracts(
     asking += [(dict(atom.contract), Asker(Origin.PAGE, atom.id)) for atom in atoms]
     for contract, asker in asking:
         for name in contract.get("must_avoid", ()):
-            found.shun(_demand(index, name, asker))
+            for demand in _unwanted(index, name, asker):
+                found.shun(demand)
         for name in contract.get("must_include", ()):
             found.want(_demand(index, name, asker))
         for condition in contract.get("conditionals", ()):
@@ -202,6 +204,16 @@ def _target(index: AtomIndex, relation: Relation) -> Atom | None:
 
 def _demand(index: AtomIndex, name: str, asker: Asker) -> Demand:
     """The atom that the name means, where it means one; else the words themselves."""
-    bare = name.strip().removeprefix("[[").removesuffix("]]").partition("|")[0].strip()
+    bare = _bare(name)
     meant = index.named(bare)
     return Demand(bare, meant[0] if len(meant) == 1 else None, asker)
+
+
+def _bare(name: str) -> str:
+    return name.strip().removeprefix("[[").removesuffix("]]").partition("|")[0].strip()
+
+
+def _unwanted(index: AtomIndex, name: str, asker: Asker) -> list[Demand]:
+    """What a name keeps out: of a name that several atoms have, all of them."""
+    bare = _bare(name)
+    return [Demand(bare, atom, asker) for atom in index.named(bare)] or [Demand(bare, None, asker)]
