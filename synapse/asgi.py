@@ -23,8 +23,10 @@ from synapse.strangers import with_few_strangers  # noqa: E402
 # WhiteNoise streams a static file from a plain iterator. Django reads that in a thread, as it should, but warns.
 warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
 
-_django = with_own_connections(
-    with_bodies_read_out(with_few_strangers(with_timely_bodies(with_body_limit(with_readable_content_type(_django)))))
+# Next to Django: what is refused before it needs no thread.
+_django = with_own_connections(_django)
+_django = with_bodies_read_out(
+    with_few_strangers(with_timely_bodies(with_body_limit(with_readable_content_type(_django))))
 )
 _mcp = with_bodies_read_out(with_few_strangers(with_timely_bodies(mcp_app)))
 

@@ -40,7 +40,33 @@ def test_the_thread_of_a_request_closes_what_it_opened(monkeypatch: pytest.Monke
     assert used == closed and used[0] != threading.get_ident()
 
 
-def test_rest_is_served_so() -> None:
-    from synapse import asgi
+def test_rest_is_served_so_and_what_is_refused_before_django_needs_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    from synapse.asgi import application
 
-    assert asgi._django.__qualname__.startswith(with_own_connections.__name__)  # type: ignore[attr-defined]
+    closed: list[int] = []
+    monkeypatch.setattr(connections, "close_all", lambda: closed.append(threading.get_ident()))
+    answers: list[Any] = []
+
+    def request(content_type: bytes) -> int:
+        scope = {
+            "type": "http", "method": "GET", "path": "/health/live", "raw_path": b"/health/live", "query_string": b"",
+            "headers": [(b"host", b"127.0.0.1"), (b"content-type", content_type)], "client": ("127.0.0.1", 1),
+            "scheme": "http", "http_version": "1.1", "server": ("127.0.0.1", 8000), "root_path": "",
+        }  # fmt: skip
+
+        sent = iter([{"type": "http.request", "body": b"", "more_body": False}])
+
+        async def receive() -> Any:
+            if (message := next(sent, None)) is None:
+                await asyncio.sleep(60)  # the client stays
+            return message
+
+        async def send(message: Any) -> None:
+            answers.append(message)
+
+        answers.clear()
+        asyncio.run(application(scope, receive, send))
+        return int(answers[0]["status"])
+
+    assert request(b"application/json") == 200 and len(closed) == 1
+    assert request(b"text/plain; charset*=nonsense''x") == 415 and len(closed) == 1
