@@ -40,10 +40,8 @@ def authenticate(raw: str | None, own: str | None = None) -> Caller:
     are for that alone. Raises ``unauthenticated``, alike for a token that is unknown, expired or revoked.
     """
     if not raw:
-        raise SynapseError(
-            ErrorCode.UNAUTHENTICATED,
-            "Send a token as `Authorization: Bearer …`, or sign in where WWW-Authenticate says.",
-        )
+        sign_in = "or sign in where WWW-Authenticate says" if own else "which `manage.py token create` makes"
+        raise SynapseError(ErrorCode.UNAUTHENTICATED, f"Send a token as `Authorization: Bearer …`, {sign_in}.")
     if _is_static(raw):
         return Caller(name="token:MCP_AUTH_TOKEN", scope=_STATIC_SCOPE[remote_write_mode()], door=DOOR)
     if is_access_token(raw):
@@ -51,7 +49,9 @@ def authenticate(raw: str | None, own: str | None = None) -> Caller:
         if granted is None:
             raise SynapseError(
                 ErrorCode.UNAUTHENTICATED,
-                "The token has expired, was revoked or is for another server. Refresh it, or sign in again.",
+                "The token has expired, was revoked or is for another server. Refresh it, or sign in again."
+                if own
+                else "Nobody can sign in at this address. Use a token that `manage.py token create` makes.",
             )
         return granted_caller(granted.client, granted.username, granted.scope, DOOR)
     token = find_token(raw)

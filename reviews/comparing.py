@@ -136,6 +136,9 @@ class Comparison:
         return Row("same", block.old + at + 1, block.new + at + 1, line, line)
 
     def _changed(self, old: int, old_end: int, new: int, new_end: int) -> Iterator[Row]:
+        if old == old_end or new == new_end:  # nothing to stand beside: a page of many lines that is new
+            yield from self._beside(old, old_end, new, new_end)
+            return
         size = (old_end - old) * (new_end - new)
         if size > _PAIRED or self._paired + size > _PAIRED_IN_ALL:
             self.coarse = True
@@ -152,7 +155,7 @@ class Comparison:
                 yield Row("changed", old + left + 1, new + right + 1, was, now)
 
     def _beside(self, old: int, old_end: int, new: int, new_end: int) -> Iterator[Row]:
-        """Lines of a large stretch, beside one another as they come, marked as a whole."""
+        """Lines of a stretch, beside one another as they come, marked as a whole."""
         for at in range(max(old_end - old, new_end - new)):
             left = (Segment(self.old[old + at], changed=True),) if old + at < old_end else ()
             right = (Segment(self.new[new + at], changed=True),) if new + at < new_end else ()

@@ -16,12 +16,15 @@ from django.urls import get_resolver  # noqa: E402  (Django must be set up first
 
 from mcpapi.http import lifespan, mcp_app  # noqa: E402
 from synapse.body_limit import with_bodies_read_out, with_body_limit, with_timely_bodies  # noqa: E402
+from synapse.connections import with_own_connections  # noqa: E402
 from synapse.content_type import with_readable_content_type  # noqa: E402
 from synapse.strangers import with_few_strangers  # noqa: E402
 
 # WhiteNoise streams a static file from a plain iterator. Django reads that in a thread, as it should, but warns.
 warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
 
+# Next to Django: what is refused before it needs no thread.
+_django = with_own_connections(_django)
 _django = with_bodies_read_out(
     with_few_strangers(with_timely_bodies(with_body_limit(with_readable_content_type(_django))))
 )

@@ -160,18 +160,20 @@ def test_a_write_is_finished_though_its_time_is_over_and_its_caller_gone(tool_do
 
     def write(caller, **_):
         begun.set()
-        time.sleep(0.3)
+        time.sleep(0.7)
         finished.set()
         return {}
 
-    tool_does("trigger_source_rescan", write, seconds=0.01)
+    # Long enough to begin within it on a busy machine: a write whose time is over before that is not begun.
+    tool_does("trigger_source_rescan", write, seconds=0.5)
     surface = server.build(Profile.STDIO)
 
     async def run() -> None:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(surface.calls.answer, "trigger_source_rescan", {}, server.LOCAL)
-            while not begun.is_set():
-                await anyio.sleep(0.01)
+            with anyio.fail_after(30):
+                while not begun.is_set():
+                    await anyio.sleep(0.01)
             tasks.cancel_scope.cancel()
         assert finished.is_set()
 

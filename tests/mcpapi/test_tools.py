@@ -146,7 +146,8 @@ def test_a_path_outside_is_refused_alike(sources, path):
 
 
 def test_a_source_that_is_not_there_is_not_found(sources):
-    assert call("read_source_file", path="land.txt")["error_code"] == "source_not_found"
+    missing = call("read_source_file", path="land.txt")
+    assert (missing["error_code"], "`resources/list`" in missing["error"]) == ("source_not_found", True)
 
 
 def test_a_page_is_made_changed_and_protected(vault):

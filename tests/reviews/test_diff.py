@@ -15,6 +15,7 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reviews import comparing
 from reviews.comparing import Comparison, Row, Segment, matching_blocks, row_as_dict, split_lines
 from reviews.diff import MAX_LINES, MAX_ROWS, MAX_SHOWN, MAX_TEXT, ItemDiff, conflicting, item_diff
 from reviews.models import ItemType, Origin, ReviewItem, Status
@@ -68,6 +69,23 @@ def test_the_rows_give_both_texts_back(old: str, new: str, context: int | None) 
         assert same == (row.kind in ("same", "skipped"))
         assert (row.old_line is None) == (row.kind == "added")
         assert (row.new_line is None) == (row.kind == "removed")
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["added", "removed"])
+def test_what_has_nothing_beside_it_is_not_compared(turned: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new page of 100,000 lines is looked at by whoever may read: its words are not counted for that."""
+
+    def compared(*sides: Any) -> Any:
+        raise AssertionError(sides)
+
+    monkeypatch.setattr(comparing, "_pairs", compared)
+    old, new = "a\nb\n", "a\nx y\nz\nb\nc\n"
+    comparison = Comparison(*((new, old) if turned else (old, new)))
+    kind = "removed" if turned else "added"
+    rows = list(comparison.rows())
+    assert [row.kind for row in rows] == ["same", kind, kind, "same", kind]
+    assert not comparison.coarse
+    assert all(part.changed for row in rows if row.kind == kind for part in (*row.old, *row.new))
 
 
 @given(any_text, any_text)

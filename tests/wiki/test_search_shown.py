@@ -136,6 +136,9 @@ class TestCommand:
         assert "Alpha  wiki/concepts/alpha.md" in text
         assert "matched words: first, letter" in text
         assert self.run("nonsense") == "No page has any of these words.\n"
+        assert self.run("letter", "--lang", "it") == (
+            "No page among those that the options name has any of these words.\n"
+        )
 
     def test_json_for_programs(self, page: Page) -> None:
         answer = json.loads(self.run("letter", "--json", "--tag", "greek", "--since", "1969-01-01"))

@@ -38,7 +38,9 @@ def read_source(path: str, *, offset: int = 0) -> dict[str, Any]:
         if error.code is not ErrorCode.NOT_FOUND:
             raise
         raise SynapseError(
-            ErrorCode.SOURCE_NOT_FOUND, "No source is at this path. Paths are those that a page's sources name."
+            ErrorCode.SOURCE_NOT_FOUND,
+            "No source is at this path. Paths are those that a page's sources name; the resources of this server "
+            "(`resources/list`) and GET /sources list them.",
         ) from None
     content, more = _part(read.data, offset)
     return {

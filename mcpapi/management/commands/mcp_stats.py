@@ -33,7 +33,8 @@ class Command(SynapseCommand):
             self.print_json(found)
             return
         if not found["total"]["calls"]:
-            self.stdout.write("No calls are kept. With SYNAPSE_TELEMETRY=false none are.")
+            narrowed = "that --days and --client let through " if client or days else ""
+            self.stdout.write(f"No calls {narrowed}are kept. With SYNAPSE_TELEMETRY=false none are.")
             return
         self._table(found)
         self._counts("errors by code", found["error_codes"])

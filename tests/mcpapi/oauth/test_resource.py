@@ -128,7 +128,11 @@ def test_plain_http_has_an_issuer_on_this_machine_alone(scheme, host, expected):
 
 def test_switched_off_there_is_no_word_of_signing_in(settings):
     settings.SYNAPSE_OAUTH_ENABLED = False
-    assert parameters(request(without="authorization").headers["www-authenticate"]) == {"realm": "synapse"}
+    answer = request(without="authorization")
+    assert parameters(answer.headers["www-authenticate"]) == {"realm": "synapse"}
+    assert answer.json()["error"].endswith("which `manage.py token create` makes.")
+    with pytest.raises(SynapseError, match=r"Nobody can sign in at this address"):
+        authenticate("syn_oa_" + "A" * 43, None)
     for path in ("oauth-protected-resource", "oauth-protected-resource/mcp", "oauth-authorization-server"):
         assert DjangoBrowser().ask("GET", f"/.well-known/{path}").status == 404
 

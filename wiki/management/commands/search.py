@@ -50,7 +50,7 @@ class Command(SynapseCommand):
         if options["json"]:
             self.print_json(answer.as_dict())
         else:
-            self._print(answer)
+            self._print(answer, filtered=any(filters(options).values()))
 
     def _say_rebuilt(self, pages: int | None, *, as_json: bool) -> None:
         if as_json:
@@ -58,12 +58,13 @@ class Command(SynapseCommand):
         else:
             self.stdout.write(f"The words of {pages:,} page{'' if pages == 1 else 's'} are indexed.")
 
-    def _print(self, answer: SearchAnswer) -> None:
+    def _print(self, answer: SearchAnswer, *, filtered: bool) -> None:
         """A table for people: score, title, path; below it the reason and the passage."""
         if answer.degraded:
             self.stderr.write(" ".join(answer.degraded.values()))
         elif not answer.hits:
-            self.stdout.write("No page has any of these words.")
+            some = "No page among those that the options name" if filtered else "No page"
+            self.stdout.write(f"{some} has any of these words.")
         else:
             self.stdout.write(f"Searched by {SEARCHED_BY[answer.mode]}.")
         width = min(50, max((len(hit.page.title) for hit in answer.hits), default=0))
