@@ -14,7 +14,9 @@ from vault.errors import ErrorCode, SynapseError
 from wiki.models import AtomRow, Page
 from wiki.prime.atoms.levels import Level
 from wiki.prime.atoms.reading import atoms, level_texts, relations
+from wiki.prime.checking.brace import read_atom
 from wiki.prime.checking.compile import compile_source
+from wiki.prime.checking.draft import KINDS
 from wiki.sync import scan
 
 pytestmark = pytest.mark.django_db
@@ -116,7 +118,7 @@ def test_a_new_page(bread: VaultFolder) -> None:
         ],
         "dangling": [{"type": "related", "text": "Nobody"}],
     }
-    assert remarks(NEW) == [("warning", "L3", 1)]
+    assert remarks(NEW) == [("warning", "L3", 11)]
     assert list(found["compiled"]["atom_yaml"]) == [
         *("id", "kind", "version", "title", "description", "domain", "tags", "lang", "page", "content_hash", "tokens"),
         *("quality", "relations", "sources", "lifecycle", "created_at", "updated_at"),
@@ -250,3 +252,42 @@ PIECES = st.sampled_from(
 def test_any_source_is_answered(bread: VaultFolder, source: str) -> None:
     if source.strip():
         remarks(source, deep=True)
+
+
+PAGE = "---\ntitle: New one\ntype: concept\nlang: en\nsources: [raw/sources/baking.md]\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        (PAGE + 'requires: "[[Nobody]]"\n---\nText.\n', 6),
+        (PAGE + "requires: Nobody\n---\nText.\n", 6),
+        (PAGE + "relations:\n  requires: Nobody\n---\nText.\n", 7),
+        (PAGE + "---\nText.\n\n- requires:: [[Nobody]]\n", 9),
+        (PAGE + "---\nText.\n\nSee [[Starter]]\nand [[Nobody|him]].\n", 10),
+    ],
+)
+def test_a_name_that_leads_nowhere_is_told_with_its_line(bread: VaultFolder, source: str, line: int) -> None:
+    told = [one for one in compile_source(source=source)["diagnostics"] if "names Nobody" in one["message"]]
+    assert [one["source"]["line"] for one in told] == [line]
+
+
+def test_a_line_of_the_text_is_no_property(bread: VaultFolder) -> None:
+    source = "---\ntitle: New one\ntype: concept\nlang: en\n---\n[[Starter]]\n\nsources: none\n"
+    assert remarks(source) == [("warning", "L1", 1)]
+
+
+def test_what_is_wrong_with_a_pages_form_is_told_with_its_line(bread: VaultFolder) -> None:
+    found = compile_source(source='---\ntype: concept\nlang: en\ntitle: "New\n---\n[[Starter]]\n')["diagnostics"]
+    errors = [(one["message"], one["source"]["line"]) for one in found if one["level"] == "error"]
+    assert errors == [("A quote is opened and not closed.", 5)]
+
+
+def test_of_many_names_that_lead_nowhere_the_rest_is_counted(bread: VaultFolder) -> None:
+    found = compile_source(source=NEW + " ".join(f"[[Nobody {at}]]" for at in range(300)))["diagnostics"]
+    assert len(found) == 101 and found[-1]["message"] == "201 more names lead nowhere."
+
+
+def test_the_hint_of_the_brace_form_names_a_kind() -> None:
+    kind = read_atom("{").faults[0].hint.removeprefix("Write: ").split()[0]
+    assert kind in KINDS

@@ -105,7 +105,7 @@ class _Reader:
         head = self._take()
         found.line = head.line
         if head.kind != "word":
-            self._fault(head, "An atom begins with its kind and name", 'Write: concept MyName { id: "@wiki/…" … }')
+            self._fault(head, "An atom begins with its kind and name", 'Write: rule MyName { id: "@wiki/…" … }')
         else:
             found.kind = head.text
             if self._peek().kind == "word":
@@ -270,7 +270,7 @@ class _Reader:
                 self._fault(
                     token,
                     "A text is not closed" if unclosed else "This character is not understood",
-                    'Close it with ", in the same line.' if unclosed else "Put the text between quotes.",
+                    'Close it with ", in the same line.' if unclosed else 'Put the text between double quotes: "…".',
                 )
                 if unclosed:
                     end = _line_end(text, at)

@@ -27,9 +27,12 @@ ALIKE_TAGS: Final = 0.85
 ALIKE_WORDS: Final = 0.3
 FEWEST_TAGS: Final = 3
 MAX_ALIKE: Final = 5
+#: Names that lead nowhere of which each is told.
+MAX_DANGLING: Final = 100
 _ID: Final = re.compile(r"@[a-z0-9][a-z0-9_.-]*/[a-z0-9]+(?:-[a-z0-9]+)+")
 _VERSION: Final = re.compile(r"\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.-]+)?")
-_FROM_HEADER: Final = {"frontmatter": "", "body": "", "placeholder": ""}
+_LINE: Final = re.compile(r"Line (\d{1,9}): ")
+_FROM_HEADER: Final = {"body": "", "placeholder": ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +73,25 @@ def _form(draft: Draft) -> Iterator[Diagnostic]:
     for check in CHECKS:
         if check.layer != "L1" or check.passes(draft.page) or (draft.source and check.name in ("title", "type")):
             continue
-        place = _FROM_HEADER.get(check.name, check.name)
-        yield Diagnostic(ERROR if check.name == "frontmatter" else WARNING, "L1", check.message, check.hint, place)
+        if check.name == "frontmatter":
+            yield from _flags(draft)
+        else:
+            place = _FROM_HEADER.get(check.name, check.name)
+            yield Diagnostic(WARNING, "L1", check.message, check.hint, place)
     for written in relations_of(draft.page):
         if written.as_written:
             message = f"{written.as_written[:40]} is no known relation; it is read as related."
             yield Diagnostic(
                 WARNING, "L1", message, "Use requires, conflicts, supersedes, extends, see-also …", "relations"
             )
+
+
+def _flags(draft: Draft) -> Iterator[Diagnostic]:
+    """What is wrong with a page's file, each with the line that its reason begins with."""
+    for flag in draft.page.flags:
+        line = _LINE.match(flag["reason"])
+        message = flag["reason"][line.end() :] if line else flag["reason"]
+        yield Diagnostic(ERROR, "L1", message, "Correct the file here.", line=int(line[1]) if line else 1)
 
 
 def _brace_form(draft: Draft) -> Iterator[Diagnostic]:
@@ -167,12 +181,16 @@ def _place(draft: Draft, index: AtomIndex, targets: Sequence[Target]) -> Iterato
 
 def _related(draft: Draft, index: AtomIndex, targets: Sequence[Target]) -> Iterator[Diagnostic]:
     """Relations that lead nowhere, and those that contradict themselves."""
-    for verb, target, text in targets:
-        if target is None:
-            close = ", ".join(index.close(text))
-            level = ERROR if verb == REQUIRES else WARNING
-            hint = f"Did you mean {close}?" if close else "Write that page, or take the name out."
-            yield Diagnostic(level, "L3", f"{verb} names {text[:80]}, and there is no such page.", hint, verb)
+    dangling = [(verb, text) for verb, target, text in targets if target is None]
+    lines = draft.lines_of_links() if dangling else {}
+    for verb, text in dangling[:MAX_DANGLING]:
+        close = ", ".join(index.close(text))
+        hint = f"Did you mean {close}?" if close else "Write that page, or take the name out."
+        message, line = f"{verb} names {text[:80]}, and there is no such page.", lines.get(text, 0)
+        yield Diagnostic(ERROR if verb == REQUIRES else WARNING, "L3", message, hint, verb, line)
+    if more := dangling[MAX_DANGLING:]:
+        level = ERROR if any(verb == REQUIRES for verb, _ in more) else WARNING
+        yield Diagnostic(level, "L3", f"{len(more)} more names lead nowhere.", "Mend those above and compile again.")
     required = [target for verb, target, _ in targets if verb == REQUIRES and target]
     if (cycle := _cycle(draft, index, required)) is not None:
         message = f"It requires itself, by way of {cycle.id}."

@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache, partial
 from typing import Any, Final
 
 from django.conf import settings
@@ -42,6 +43,7 @@ KINDS: Final[Mapping[str, str]] = {
 _BRACE: Final = re.compile(
     r"\s*+(?:(?://[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/)\s*+)*+[a-z][\w-]*+\s++[^\W\d]\w*+[^{}\n]*+\{"
 )
+_LINK: Final = re.compile(r"\[\[([^\[\]|#\n]{1,500})")
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 #: Fields of the brace form that say what the atom is; all others are its text.
 _HEAD: Final = frozenset(
@@ -54,13 +56,15 @@ _HEAD: Final = frozenset(
 class Draft:
     """What is compiled. ``live`` is the page it is, if its bytes are those of one.
 
-    ``line_of`` gives the line of a field or, for "", of the whole. ``source`` is the brace form as read, if it is that.
+    ``line_of`` gives the line of a field or, for "", of the whole. ``text`` is a page's source, "" for the brace form;
+    ``source`` is the brace form as read, if it is that.
     """
 
     id: str
     page: PageText
     path: str
     content_hash: str
+    text: str = ""
     live: Atom | None = None
     source: Source | None = None
     line_of: Callable[[str], int] = field(default=lambda name: 1)
@@ -74,6 +78,15 @@ class Draft:
     def facts(self) -> Facts:
         """What its frontmatter says for prime to act on."""
         return facts_of(self.page)
+
+    def lines_of_links(self) -> dict[str, int]:
+        """The line of the first link to each target, as written in a page."""
+        found: dict[str, int] = {}
+        line, at = 1, 0
+        for link in _LINK.finditer(self.text):
+            line, at = line + self.text.count("\n", at, link.start()), link.start()
+            found.setdefault(link[1].strip(), line)
+        return found
 
     @property
     def file(self) -> str:
@@ -101,8 +114,9 @@ def read_draft(source: str, index: AtomIndex) -> Draft:
         page=page,
         path=path,
         content_hash=digest,
+        text=source,
         live=live,
-        line_of=lambda name: _line_of_property(source, name),
+        line_of=cache(partial(_line_of_property, source)),
     )
 
 
@@ -116,10 +130,14 @@ def _first_heading(page: PageText) -> str:
 
 
 def _line_of_property(source: str, name: str) -> int:
+    """The line of a property, or of an inline field of this name; 1 where there is none."""
     if name:
-        found = re.search(rf"^{re.escape(name)}\s*:", source, re.MULTILINE)
-        if found:
-            return source.count("\n", 0, found.start()) + 1
+        key = re.escape(name).replace(r"\-", "[ _-]")
+        properties = len(source) - len(split(source).body)
+        for pattern, end in ((rf"^[ \t]*{key}[ \t]*:", properties), (rf"^.*?\b{key}::", len(source))):
+            found = re.compile(pattern, re.MULTILINE | re.IGNORECASE).search(source, 0, end)
+            if found:
+                return source.count("\n", 0, found.start()) + 1
     return 1
 
 
