@@ -88,7 +88,13 @@ def test_what_it_acknowledged_and_lost_is_found_and_sent_again(server: FakeQdran
 
 
 @pytest.mark.parametrize("mode", ["fail", "drop", "hang", "rubbish"])
-def test_search_goes_on_and_says_what_is_missing(server: FakeQdrant, hashed: Hashed, mode: str) -> None:  # noqa: F811
+def test_search_goes_on_and_says_what_is_missing(
+    server: FakeQdrant,
+    hashed: Hashed,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    mode: str,
+) -> None:
+    monkeypatch.setattr("wiki.vectors.patience.AWAY_SECONDS", 0.0)  # as if the time had passed that nobody asks it
     indexed("Falcons", "birds of prey that live here")
     embed(hashed)
     server.mode = mode
