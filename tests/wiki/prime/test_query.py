@@ -81,6 +81,8 @@ def test_scopes(bread: VaultFolder, scope: str, expected: set[str] | None) -> No
 def test_other_scopes_are_refused_with_what_there_is(bread: VaultFolder, scope: str) -> None:
     error = refused(scope=scope)
     assert error.code is ErrorCode.INVALID_SCOPE
+    if "valid_axes" in error.repair:  # a terminal shows the message alone
+        assert all(axis in error.message for axis in error.repair["valid_axes"])
     assert error.repair.get("valid_axes") == [
         *("type", "tag", "path", "source", "lang", "domain", "page", "focus", "tool")
     ] or error.repair.get("valid_values")

@@ -143,7 +143,11 @@ def test_the_context_by_itself_is_without_fault(bread: VaultFolder, brief: str, 
         return
     context = "\n\n".join(hit["text"] for hit in found["hits"])
     verdict = validate(artifact=context, atom_set=[hit["id"] for hit in found["hits"]])
-    assert verdict == {"ok": True, "fixes": []}
+    # A page that the brief names is there even if a newer one replaces it: that is told, and no error.
+    named = [one["name"] for one in found["conflicts"] if one["kept"] == "the brief names it"]
+    told = [fix for fix in verdict["fixes"] if fix["validator"] != "superseded"]
+    assert (verdict["ok"], told) == (True, [])
+    assert all(any(name in fix["message"] for name in named) for fix in verdict["fixes"])
 
 
 def test_it_is_the_same_each_time(bread: VaultFolder) -> None:
@@ -166,3 +170,22 @@ def test_of_a_name_that_is_to_be_avoided_no_namesake_is_handed_out(bread: VaultF
     found = resolve(brief="What is in this bread, without rye?")
     assert found["contract"]["must_avoid"][:2] == both
     assert not set(both) & {hit["id"] for hit in found["hits"]}
+
+
+def test_a_page_that_the_brief_names_is_handed_out_though_it_is_superseded(bread: VaultFolder) -> None:
+    found = resolve(brief="What did the old oven bake?")
+    assert found["hits"][0]["id"] == "@wiki/concept-old-oven"
+    assert "@wiki/concept-old-oven" not in found["contract"]["must_avoid"]
+    assert found["conflicts"] == [
+        {
+            "name": "@wiki/concept-old-oven",
+            "kept": "the brief names it",
+            "dropped": f"must_avoid: {why}",
+        }
+        for why in ("@wiki/concept-deck-oven supersedes it", "it is marked as superseded")
+    ]
+    unnamed = resolve(brief="Which oven was heated with wood?")
+    assert "@wiki/concept-old-oven" in unnamed["contract"]["must_avoid"]
+    assert "@wiki/concept-old-oven" not in {hit["id"] for hit in unnamed["hits"]}
+    unwanted = resolve(brief="What bakes sourdough, without the old oven?")
+    assert "@wiki/concept-old-oven" in unwanted["contract"]["must_avoid"]

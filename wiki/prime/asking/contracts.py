@@ -81,6 +81,8 @@ class Demands:
     include: dict[str, Demand] = field(default_factory=dict)
     avoid: dict[str, Demand] = field(default_factory=dict)
     conflicts: list[dict[str, str]] = field(default_factory=list)
+    named: frozenset[str] = frozenset()
+    """The atoms that the brief is about: only the brief itself can keep one out."""
 
     def want(self, demand: Demand) -> None:
         """Note that it must be there, unless something as strong or stronger keeps it out."""
@@ -88,6 +90,9 @@ class Demands:
 
     def shun(self, demand: Demand) -> None:
         """Note that it must not be there, unless something as strong or stronger wants it."""
+        if demand.key in self.named and demand.asker.origin is not Origin.BRIEF:
+            self._lost(demand, "must_avoid", "the brief names it")
+            return
         self._note(demand, self.avoid, self.include, "must_avoid", "must_include")
 
     def _note(
@@ -98,18 +103,17 @@ class Demands:
             own.setdefault(demand.key, demand)
             return
         # Demands come strongest first, so what stands already wins.
-        row = {
-            "name": demand.shown,
-            "kept": f"{other_name}: {against.why}",
-            "dropped": f"{own_name}: {demand.why}",
-        }
+        self._lost(demand, own_name, f"{other_name}: {against.why}")
+
+    def _lost(self, demand: Demand, own_name: str, kept: str) -> None:
+        row = {"name": demand.shown, "kept": kept, "dropped": f"{own_name}: {demand.why}"}
         if row not in self.conflicts:
             self.conflicts.append(row)
 
 
 def demands_of(intent: Intent, ranked: Sequence[Atom], index: AtomIndex) -> Demands:
     """The contract for a brief and the pages that rank for it."""
-    found = Demands()
+    found = Demands(named=frozenset(index.by_pk[pk].id for pk in intent.pages))
     brief = Asker(Origin.BRIEF, "the brief")
     for said in intent.avoid:
         for demand in _unwanted(index, said, brief):

@@ -45,7 +45,10 @@ def read_scope(scope: str | None, index: AtomIndex, known: Mapping[str, Domain])
     axis = axis.casefold()
     valid = [*_FILTERS, "page", "focus", *_axes(known)]
     if not colon or not value:
-        raise _refusal("A scope is written axis:value, as in tag:history or focus:early printing.", valid_axes=valid)
+        raise _refusal(
+            f"A scope is written axis:value, as in tag:history. An axis is one of: {', '.join(valid)}.",
+            valid_axes=valid,
+        )
     if axis == "focus":
         return Scope(text=value)
     if axis == "page":
@@ -55,7 +58,7 @@ def read_scope(scope: str | None, index: AtomIndex, known: Mapping[str, Domain])
         return _FILTERS[axis](index, value, known)
     if axis in _axes(known):
         return _on_axis(axis, normalised(value), known)
-    raise _refusal("There is no such axis.", valid_axes=valid)
+    raise _refusal(f"There is no such axis. It is one of: {', '.join(valid)}.", valid_axes=valid)
 
 
 def axis_strength(atom: Atom, value: str, domain: Domain) -> float:
