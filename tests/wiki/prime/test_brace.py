@@ -130,3 +130,9 @@ def written(value: Any) -> str:
 @given(JSON)
 def test_what_is_written_is_read(value: Any) -> None:
     assert field(written(value)) == value
+
+
+@pytest.mark.parametrize(("parent", "kind"), [("Rule", "rule"), ("AntiPattern", "anti-pattern"), ("rule", "rule")])
+def test_the_older_form_has_its_kind_behind_extends(parent: str, kind: str) -> None:
+    found = read_atom(f'prime Contrast extends {parent} {{ id: "@a/{kind}-contrast" }}')
+    assert (found.kind, found.name, found.faults) == (kind, "Contrast", [])

@@ -37,6 +37,7 @@ _TOKEN: Final = re.compile(
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r"}
 _ESCAPE: Final = re.compile(r"\\(.)")
 _PLAIN: Final = re.compile(r"[-+]?[0-9]{1,300}(?:\.[0-9]{1,300})?")
+_HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _CLOSES: Final = {"{": "}", "[": "]"}
 
 
@@ -115,6 +116,8 @@ class _Reader:
             if self._peek().text == "extends" and self._peek().kind == "word":
                 self._take()
                 found.parent = self._take().text
+                if found.kind == "prime":  # the older form: prime Contrast extends Rule { … }
+                    found.kind = "-".join(_HUMP.split(found.parent)).lower()
         while not self._is("{") and self._peek().kind != _END:
             self._take()
         if self._peek().kind == _END:
