@@ -11,7 +11,7 @@ from tests.conftest import VaultFolder
 from vault.errors import ErrorCode, SynapseError
 from wiki import deadlines
 from wiki.prime.checking.validate import validate
-from wiki.prime.checking.validators import CHECKS
+from wiki.prime.checking.validators import CHECKS, Find
 from wiki.prime.domains import BUILTIN_VALIDATORS
 from wiki.sync import scan
 
@@ -60,12 +60,31 @@ def test_no_further_check_is_begun_once_the_time_is_over(bread: VaultFolder, mon
         if began:
             raise deadlines.timed_out(1)
 
-    monkeypatch.setitem(CHECKS, next(iter(CHECKS)), slow)  # type: ignore[arg-type]
+    monkeypatch.setitem(CHECKS, next(iter(CHECKS)), slow)
     monkeypatch.setattr(deadlines, "check", check)
     with pytest.raises(SynapseError) as raised:
         validate(artifact=CLEAN, atom_set=SET)
     assert raised.value.code is ErrorCode.TOOL_TIMEOUT
     assert began == ["first"]
+
+
+def test_a_check_that_finds_without_end_is_ended(bread: VaultFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[int] = []
+
+    def endless(evidence: Any) -> Iterator[Find]:
+        for at in range(100_000):
+            found.append(at)
+            yield Find(0, "x")
+
+    def check() -> None:
+        if len(found) > 5_000:
+            raise deadlines.timed_out(1)
+
+    monkeypatch.setitem(CHECKS, "structure", endless)
+    monkeypatch.setattr(deadlines, "check", check)
+    with pytest.raises(SynapseError):
+        validate(artifact=CLEAN, atom_set=SET, validators=["structure"])
+    assert len(found) < 10_000
 
 
 def test_a_clean_text(bread: VaultFolder) -> None:

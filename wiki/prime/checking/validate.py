@@ -89,6 +89,8 @@ def _finds(validator: Validator, evidence: Evidence) -> Iterator[Find]:
     finds = CHECKS[validator.name](evidence) if validator.pattern is None else _by_pattern(validator, evidence)
     more = 0
     for number, find in enumerate(finds):
+        if number % 1_000 == 0:
+            deadlines.check()
         if number < MAX_FINDS:
             yield find
         else:
