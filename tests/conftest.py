@@ -51,6 +51,18 @@ def vault_folder(tmp_path: Path, settings) -> Iterator[VaultFolder]:  # type: ig
     forget_vault()
 
 
+@pytest.fixture(autouse=True)
+def no_words_of_others(request: pytest.FixtureRequest, django_db_blocker) -> Iterator[None]:  # type: ignore[no-untyped-def]
+    """Empty the words index behind a test that commits: it is no model's table, so Django leaves it as it is."""
+    yield
+    marker = request.node.get_closest_marker("django_db")
+    if "transactional_db" in request.fixturenames or (marker and marker.kwargs.get("transaction")):
+        from django.db import connection
+
+        with django_db_blocker.unblock(), connection.cursor() as cursor:
+            cursor.execute("DELETE FROM wiki_words")
+
+
 @pytest.fixture
 def shared() -> Path:
     """The folder with cases and vaults that is not part of the project; tests on it skip where it is absent."""
