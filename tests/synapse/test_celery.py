@@ -47,6 +47,8 @@ breaks.apply()
 
 def environment(folder: Path, broker: str = "redis://:hidden-word@127.0.0.1:1/0") -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("SYNAPSE_", "CELERY"))}
+    # As the first scan makes it: Django 6.1 opens the database to check the models.
+    (folder / "data" / "no-vault").mkdir(parents=True, exist_ok=True)
     return kept | {
         "SYNAPSE_DATA": str(folder / "data"),
         "SYNAPSE_VAULT": str(folder / "vault"),
