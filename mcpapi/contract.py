@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from django.conf import settings
 
-from mcpapi import schemas
+from mcpapi import schema_forms
 from mcpapi.aliases import ALIASES, REMOVED
 from mcpapi.profiles import Profile, registered
 from mcpapi.registry import HIDDEN_BY_DEFAULT, TOOLS, ToolSpec
@@ -62,7 +62,7 @@ def build_contract() -> dict[str, Any]:
         "removed": dict(REMOVED),
         "error_codes": sorted(code.value for code in HTTP_STATUS),
         "error_statuses": {code.value: status for code, status in HTTP_STATUS.items()},
-        "error_envelope": schemas.ERROR,
+        "error_envelope": schema_forms.ERROR,
     }
 
 

@@ -12,7 +12,7 @@ from mcpapi.aliases import ALIASES, REMOVED, Alias
 from mcpapi.contract import PROFILES, contract_name
 from mcpapi.profiles import registered
 from mcpapi.registry import STAGED_WRITE_PAGE, TOOLS, VISIBLE_TOOL_CAP, ToolSpec
-from mcpapi.schemas import Schema
+from mcpapi.schema_forms import Schema
 
 _HEAD: Final = f"""# MCP tools
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from mcpapi.schemas import Schema, described, gives, rows, takes
+from mcpapi.schema_forms import Schema, described, gives, rows, takes
 
 # Written out, as the rooms below load more than a start should: a test compares them with what is there.
 LEVELS: Final = ["summary", "core", "full"]

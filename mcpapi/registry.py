@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from mcpapi import prime_schemas, schemas
+from mcpapi.schema_forms import Schema
 from mcpapi.tools import health, priming, reading, reviewing, writing
 from wiki.models import Scope
 
@@ -32,8 +33,8 @@ class ToolSpec:
     name: str
     title: str
     description: str
-    input_schema: schemas.Schema
-    output_schema: schemas.Schema
+    input_schema: Schema
+    output_schema: Schema
     handler: Handler
     scope: str = Scope.READ
     seconds: float = 5

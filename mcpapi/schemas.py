@@ -6,9 +6,9 @@ them is an addition. Structured output is an object, so the contract's arrays ar
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
-Schema = dict[str, Any]
+from mcpapi.schema_forms import Schema, described, gives, rows, takes
 
 PAGE_TYPES: Final = ["entity", "concept", "source", "synthesis", "comparison"]
 
@@ -17,34 +17,6 @@ _TITLE_OR_NULL: Final[Schema] = {"type": ["string", "null"]}
 _UUID: Final[Schema] = {"type": "string", "format": "uuid"}
 _NO_SCORE: Final[Schema] = {"type": "number", "const": 0.0}
 _STRING_OR_NULL: Final[Schema] = {"type": ["string", "null"], "default": None}
-
-ERROR: Final[Schema] = {
-    "type": "object",
-    "properties": {"error": {"type": "string"}, "error_code": {"type": "string"}},
-    "required": ["error", "error_code"],
-}
-
-
-def takes(properties: dict[str, Schema], required: list[str]) -> Schema:
-    """An input schema; arguments it does not name are refused."""
-    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
-
-
-def gives(properties: dict[str, Schema], required: list[str]) -> Schema:
-    """An output schema: the object described, or the error envelope."""
-    success = {"type": "object", "properties": properties, "required": required}
-    return {"type": "object", "oneOf": [success, ERROR]}
-
-
-def described(schema: Schema, description: str) -> Schema:
-    """The schema of a field, said what it is."""
-    return {**schema, "description": description}
-
-
-def rows(item: Schema, required: list[str]) -> Schema:
-    """The schema of a list of objects with these properties."""
-    return {"type": "array", "items": {"type": "object", "properties": item, "required": required}}
-
 
 _EXACT_TITLE: Final = described({"type": "string"}, "Exact page title (case-sensitive).")
 _ONE_OF_A_TITLE: Final = described(_STRING_OR_NULL, "Vault path, where pages share a title; title may then be empty.")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NoReturn
 
-from mcpapi.schemas import Schema
+from mcpapi.schema_forms import Schema
 from vault.errors import ErrorCode, SynapseError
 
 _CLAMPED: Final = frozenset({"k", "depth", "limit", "budget_tokens", "max_tokens"})
