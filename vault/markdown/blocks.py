@@ -13,6 +13,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
+from vault.markdown.tables import CELL_END, DELIMITERS, ROWS, cells_of
+
 _QUOTE: Final = 0  # in the stack of open containers; a list item stands there as the width of its indent
 _NESTED_AT_MOST: Final = 100
 # A line that starts with none of these, outside code, is text and nothing else. Nor is one that the patterns match:
@@ -28,11 +30,6 @@ _RULE: Final = re.compile(r"(?:(?:\* *+){3,}+|(?:- *+){3,}+|(?:_ *+){3,}+)\Z")
 _UNDERLINE: Final = re.compile(r"(?:(=++)|-++) *+\Z")
 _ITEM: Final = re.compile(r"(?:[-+*]|(\d{1,9})[.)])(?= |\Z)")
 _FOOTNOTE: Final = re.compile(r"\[\^[^\]\s]{1,200}\]:")
-_DELIMITERS: Final = re.compile(r"\|?+ *+:?-++:? *+(?:\| *+:?-++:? *+)*+\|?+ *+\Z")
-# The lines of a table below its delimiters: to a blank line or what starts another block.
-_ROWS: Final = re.compile(r"(?:\n(?![ \t>]*+(?:\n|\Z|#{1,6} |[-*+] |```|~~~|<!--))[^\n]++)*+")
-_BAR: Final = re.compile(r"(?<!\\)\|")
-_CELL_END: Final = re.compile(r"(?<!\\)\||\n")
 # The end of displayed mathematics: a $$ that ends a line, or the only one in a line that it starts (`$$ ^id`).
 _MATH_END: Final = re.compile(r"\$\$[ \t]*+$|^[ \t>]*+\$\$(?![^\n]*\$\$)", re.MULTILINE)
 # What a paragraph has of mathematics, and what hides it: escapes, code, mathematics in the line.
@@ -273,7 +270,7 @@ class _Scanner:
 
     def prose(self, line: str, text: int, position: int) -> None:
         """A line of a paragraph or of a table; a table's row is a block of its own."""
-        if self.paragraph and "|" in line and (delimiters := _DELIMITERS.match(line, text)):
+        if self.paragraph and "|" in line and (delimiters := DELIMITERS.match(line, text)):
             self.table(delimiters[0], position)
         if line[text] == "|":
             self.blocks.starts.append(position)
@@ -288,8 +285,8 @@ class _Scanner:
             return
         start = self.text.rfind("\n", 0, max(0, position - 1)) + 1
         head = self.opening if start <= self.blocks.starts[-1] else self.text[start : position - 1]
-        if _cells(head) == _cells(delimiters):
-            rows = _ROWS.match(self.text, self.end_of_line(position))
+        if cells_of(head) == cells_of(delimiters):
+            rows = ROWS.match(self.text, self.end_of_line(position))
             self.blocks.tables.append((start, rows.end() if rows else position))
 
     def cells(self) -> None:
@@ -298,7 +295,7 @@ class _Scanner:
         if not blocks.tables:
             return
         tables = {start for start, _ in blocks.tables}
-        ends = (end.end() for table in blocks.tables for end in _CELL_END.finditer(self.text, *table))
+        ends = (end.end() for table in blocks.tables for end in CELL_END.finditer(self.text, *table))
         blocks.starts = sorted({*blocks.starts, *tables, *ends})
         blocks.prose = [start for start in blocks.prose if start not in tables]
         blocks.items = [start for start in blocks.items if start not in tables]
@@ -388,12 +385,6 @@ def _unclosed(heading: str) -> str:
     """A heading without the #s that may close it: they stand behind a blank, so that `C#` keeps its own."""
     bare = heading.rstrip("#")
     return bare if not bare or bare.endswith(" ") else heading
-
-
-def _cells(row: str) -> int:
-    row = row.strip(" \t>")
-    bars = len(_BAR.findall(row))
-    return bars + 1 - row.startswith("|") - (bars > 0 and row.endswith("|") and not row.endswith("\\|"))
 
 
 def _blanked(text: str, masks: list[list[int]]) -> str:
