@@ -7,6 +7,7 @@ import hmac
 from datetime import timedelta
 from typing import Any, Final
 
+from django.db import transaction
 from django.utils import timezone
 from oauth2_provider.models import get_access_token_model, get_grant_model, get_refresh_token_model
 from oauth2_provider.oauth2_validators import OAuth2Validator
@@ -130,13 +131,16 @@ class Validator(OAuth2Validator):  # type: ignore[misc]
 
     def validate_refresh_token(self, refresh_token: str, client: Any, request: Any, *args: Any, **kwargs: Any) -> bool:
         """One that has not been used, of this client and of somebody active; reuse ends its whole family."""
-        if self._was_used_just_now(refresh_token, client):
-            return False
-        valid = super().validate_refresh_token(refresh_token, client, request, *args, **kwargs)
+        digest = hashlib.sha256(refresh_token.encode("utf-8", "surrogatepass")).hexdigest()
+        with transaction.atomic():
+            # Whoever uses it in between would make of this second use at once a reuse, and lose what they were given.
+            list(RefreshToken.objects.select_for_update().filter(token_checksum=digest).values_list("pk"))
+            if self._was_used_just_now(digest, client):
+                return False
+            valid = super().validate_refresh_token(refresh_token, client, request, *args, **kwargs)
         return bool(valid) and bool(request.user.is_active)
 
-    def _was_used_just_now(self, refresh_token: str, client: Any) -> bool:
-        digest = hashlib.sha256(refresh_token.encode("utf-8", "surrogatepass")).hexdigest()
+    def _was_used_just_now(self, digest: str, client: Any) -> bool:
         just_now: bool = AccessToken.objects.filter(
             source_refresh_token__token_checksum=digest,
             source_refresh_token__application=client,
