@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 MANAGE := $(BIN)/python manage.py
 
-.PHONY: help serve install dev test test-services test-postgres test-slow test-bge test-conformance lint format openapi contract bench bench-quality clean
+.PHONY: help serve install dev test test-services test-postgres test-slow test-promises test-bge test-conformance lint format openapi contract bench bench-quality clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -45,6 +45,12 @@ test-postgres: test-services
 
 test-slow: dev  ## run the tests that need more than seconds
 	@$(BIN)/python -m pytest -m slow
+
+test-promises: dev  ## hold Synapse to each promise of docs/promises.md with its full figures (up to 25 minutes)
+	@.ci/services
+	@rm -rf build/promises
+	@SYNAPSE_PROMISES=full SYNAPSE_PROMISES_REPORT=$(CURDIR)/build/promises $(BIN)/python -m pytest tests/promises -n auto --dist worksteal
+	@$(BIN)/python -m tests.promises.table build/promises
 
 test-bge:  ## run the tests of EMBEDDER=bge-m3 in .venv-bge, with torch (1.7 GB)
 	@.ci/bge-m3
