@@ -6,6 +6,7 @@ reads the lines that the tests left in the folder (a file for each database) and
 of docs/promises.md. A promise without a full run says so in its row.
 """
 
+# ruff: noqa: E501 - a row of the table is a line
 from __future__ import annotations
 
 import json
