@@ -14,7 +14,7 @@ from pathlib import Path
 _HOME = tempfile.mkdtemp(prefix="synapse-tests-")
 atexit.register(shutil.rmtree, _HOME, ignore_errors=True)
 for _name in [name for name in os.environ if name.startswith(("SYNAPSE_", "MCP_", "EMBED", "CELERY", "QDRANT_"))]:
-    if not _name.startswith("SYNAPSE_TEST_"):
+    if not _name.startswith(("SYNAPSE_TEST_", "SYNAPSE_PROMISES")):  # what the tests themselves read
         del os.environ[_name]
 os.environ["SYNAPSE_DATA"] = str(Path(_HOME) / "data")
 os.environ["SYNAPSE_VAULT"] = str(Path(_HOME) / "vault")
