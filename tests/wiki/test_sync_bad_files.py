@@ -11,7 +11,7 @@ from tests.wiki.index import rebuilt_index, scan_counting_writes, whole_index
 from vault.disk.reading import FileRead
 from vault.errors import ErrorCode, SynapseError
 from vault.root import Vault
-from wiki.models import Link, Page
+from wiki.models import File, Link, Page
 from wiki.sync import reads, scan
 
 pytestmark = pytest.mark.django_db
@@ -152,3 +152,17 @@ def test_a_file_that_keeps_changing_waits(vault_folder: VaultFolder, monkeypatch
     assert report.pages == 0
     assert [(entry["path"], entry["code"]) for entry in report.skipped] == [("wiki/a.md", "being_written")]
     assert scan().pages == 1
+
+
+@pytest.mark.parametrize("path", ["wiki/a.md", "raw/sources/a.txt", "picture.png"])
+def test_a_time_that_no_database_can_hold_stops_nothing(vault_folder: VaultFolder, path: str) -> None:
+    """ext4 keeps times until 2446, integers of databases end in 2262; such a file is read again at each scan."""
+    file = vault_folder.write(path, "then")
+    os.utime(file, ns=(0, 10**19))
+    scan()
+    found = [*Page.objects.values_list("path", flat=True), *File.objects.values_list("path", flat=True)]
+    assert found == [path]
+    file.write_text("than")
+    os.utime(file, ns=(0, 10**19))
+    assert scan().differences == (not path.endswith(".png"))
+    assert scan_counting_writes()[1] == []

@@ -1,4 +1,4 @@
-"""When a file was made: the one fact of a file that Python's os.stat leaves out on Linux."""
+"""Times of files as an index can hold them, and the one that Python's os.stat leaves out on Linux: the birth."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import ctypes
 import os
 from functools import cache
 from typing import Any, Final
+
+#: A file may bear any time that its file system can (ext4: until 2446), integers of databases end in 2262.
+LATEST_NS: Final = (1 << 63) - 1
 
 _AT_EMPTY_PATH: Final = 0x1000
 _STATX_BTIME: Final = 0x800
@@ -37,8 +40,18 @@ def _statx() -> Any:
         return None
 
 
+def mtime_ns(status: os.stat_result) -> int:
+    """When the file was last changed, in nanoseconds since 1970, at most LATEST_NS before or after that."""
+    return max(-LATEST_NS, min(status.st_mtime_ns, LATEST_NS))
+
+
 def birth_ns(descriptor: int) -> int | None:
     """When the open file was made, in nanoseconds since 1970; None where the file system does not keep it."""
+    born = _birth_ns(descriptor)
+    return born if born is not None and abs(born) <= LATEST_NS else None
+
+
+def _birth_ns(descriptor: int) -> int | None:
     known = getattr(os.fstat(descriptor), "st_birthtime", None)
     if known is not None:
         return int(known * 1_000_000_000)

@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 from typing import Final
 
-from vault.disk.birth import birth_ns
+from vault.disk.birth import birth_ns, mtime_ns
 from vault.disk.confined import not_a_file
 from vault.errors import ErrorCode, SynapseError
 
@@ -36,7 +36,7 @@ class FileStat:
         """From ``os.stat`` or ``os.fstat``."""
         return cls(
             status.st_size,
-            status.st_mtime_ns,
+            mtime_ns(status),
             status.st_ino,
             status.st_mode,
             status.st_nlink,

@@ -9,6 +9,7 @@ import stat
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
+from vault.disk.birth import mtime_ns
 from vault.disk.confined import FOLDER_FLAGS, Mechanism, open_beneath
 from vault.paths import BAD_CHARACTERS, MAX_PATH_BYTES, is_allowed
 
@@ -129,5 +130,5 @@ def _entry(entry: os.DirEntry[str], path: str) -> WalkEntry | Skipped | None:
     except OSError:
         return _skip(path, "unreadable")
     if stat.S_ISREG(status.st_mode):
-        return WalkEntry(path, status.st_size, status.st_mtime_ns, status.st_ino)
+        return WalkEntry(path, status.st_size, mtime_ns(status), status.st_ino)
     return _skip(path, "symlink" if stat.S_ISLNK(status.st_mode) else "special_file")
