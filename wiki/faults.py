@@ -23,6 +23,7 @@ class Fault(StrEnum):
 
     VAULT_GONE = "vault_gone"
     VAULT_EMPTY = "vault_empty"
+    SCAN_STOPPED = "scan_stopped"
     VAULT_WITHOUT_ID = "vault_without_id"
     VAULT_READ_ONLY = "vault_read_only"
     STATE_NOT_WRITABLE = "state_not_writable"
@@ -66,6 +67,11 @@ SAID: Final[dict[Fault, Words]] = {
         "The vault's folder is empty, although the index knows files in it.",
         "Nothing was changed, and no page counts as deleted.",
         "Mount it; if all files were really deleted, run `manage.py rescan --allow-deletions`.",
+    ),
+    Fault.SCAN_STOPPED: Words(
+        "Scans stop, because more files of the vault are gone than people delete at once.",
+        "Nothing counts as deleted, and the index is as it was.",
+        "Mount what is missing; if it was really deleted, run `manage.py rescan --allow-deletions`.",
     ),
     Fault.VAULT_WITHOUT_ID: Words(
         "The vault's folder has lost its .synapse folder, or the id in it can't be read.",
