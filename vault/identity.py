@@ -12,7 +12,7 @@ import secrets
 import stat
 import threading
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -190,6 +190,23 @@ class IdLedger:
                 _append(folder, data)
             except OSError as error:
                 raise refusal(error) from None
+
+    @contextlib.contextmanager
+    def renamed(self, path: str, page_id: uuid.UUID) -> Iterator[None]:
+        """Record that ``path`` is this page, for a block that makes it so; what held before is recorded if it fails.
+
+        First, so that the id survives a crash in between. A change that is refused must leave no line: where the path
+        is another page's, an index made anew would take that one for this.
+        """
+        before = self.id_at(path) or uuid.uuid5(self._vault.id, path)
+        self.record(path, page_id)
+        try:
+            yield
+        except BaseException:
+            if before != page_id:
+                with contextlib.suppress(SynapseError):  # the disk failed: that is what is to be told
+                    self.record(path, before)
+            raise
 
     def _refresh(self) -> None:
         if self._seen is not None and file_version(self._vault.state / _LEDGER) == self._seen:

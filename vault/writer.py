@@ -221,21 +221,21 @@ def move(vault: Vault, source: str, target: str, *, page_id: UUID, author: Autho
             ) as pending,
         ):
             pending.settled = True
-            vault.ids.record(target, page_id)
-            try:
-                _rename(origin, goal, found.stat, pending)
-            except FileExistsError:
-                raise SynapseError(ErrorCode.CONFLICT, _EXISTS, content_hash=identity(*goal)) from None
-            except FileNotFoundError:
-                raise _missing() from None
-            pending.settled = False
-            try:
-                exchange.sync_folder(goal[0])
-                exchange.sync_folder(origin[0])
-            except OSError:
-                _rename(goal, origin, found.stat, pending)
-                pending.settled = True
-                raise
+            with vault.ids.renamed(target, page_id):
+                try:
+                    _rename(origin, goal, found.stat, pending)
+                except FileExistsError:
+                    raise SynapseError(ErrorCode.CONFLICT, _EXISTS, content_hash=identity(*goal)) from None
+                except FileNotFoundError:
+                    raise _missing() from None
+                pending.settled = False
+                try:
+                    exchange.sync_folder(goal[0])
+                    exchange.sync_folder(origin[0])
+                except OSError:
+                    _rename(goal, origin, found.stat, pending)
+                    pending.settled = True
+                    raise
             status = FileStat.of(os.stat(goal[1], dir_fd=goal[0], follow_symlinks=False))
             return _finish(goal[0], history, pending, status, displaced_hash=None, shelved=False)
 
