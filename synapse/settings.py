@@ -82,6 +82,8 @@ SYNAPSE_READ_ONLY = _switch("SYNAPSE_READ_ONLY", default=False)
 SYNAPSE_MAX_PAGE_BYTES: int = _number("SYNAPSE_MAX_PAGE_BYTES", 5_000_000)
 SYNAPSE_SETTLE_SECONDS: float = _number("SYNAPSE_SETTLE_SECONDS", 0.2)
 SYNAPSE_HISTORY_DAYS: int = _number("SYNAPSE_HISTORY_DAYS", 30)
+SYNAPSE_HISTORY_MAX_MB: int = _number("SYNAPSE_HISTORY_MAX_MB", 2_000)
+SYNAPSE_DRAFTS_DAYS: int = _number("SYNAPSE_DRAFTS_DAYS", 90)
 
 # --- the web server ----------------------------------------------------------------------------
 DEBUG = _switch("SYNAPSE_DEBUG", default=False)
@@ -236,9 +238,10 @@ TEMPLATES: list[dict[str, Any]] = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [],
-        "APP_DIRS": True,
         "OPTIONS": {
+            "loaders": [("django.template.loaders.cached.Loader", ["synapse.templates.Loader"])],
             "context_processors": [
+                "synapse.templates.nonce",
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
@@ -284,6 +287,7 @@ USE_TZ = True
 STATIC_URL = "/static/"
 STATIC_ROOT = SYNAPSE_DATA / "static"
 WHITENOISE_USE_FINDERS = True
+WHITENOISE_ALLOW_ALL_ORIGINS = False  # its default lets other sites read the files
 
 X_FRAME_OPTIONS = "DENY"
 SECURE_CONTENT_TYPE_NOSNIFF = True
@@ -382,6 +386,7 @@ UNFOLD: dict[str, Any] = {
     "SITE_TITLE": "Synapse",
     "SITE_HEADER": "Synapse",
     "SHOW_HISTORY": False,
+    "SCRIPTS": ["/static/synapse/admin.js"],
     "SIDEBAR": {"navigation": "wiki.admin.navigation.sections"},
 }
 
