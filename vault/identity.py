@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from vault.disk.confined import READ_FLAGS, open_beneath, refusal
 from vault.errors import ErrorCode, SynapseError
-from vault.writing.exchange import create_file, rename_new, sync_file, sync_folder, unlink, write_all
+from vault.writing.exchange import close, create_file, rename_new, sync_file, sync_folder, unlink, write_all
 
 if TYPE_CHECKING:
     from vault.root import Vault
@@ -78,7 +78,7 @@ def read_vault_id(root: Path, data: Path) -> str | None:
     except SynapseError:
         return None
     finally:
-        os.close(folder)
+        close(folder)
     return str(found) if found else None
 
 
@@ -99,7 +99,7 @@ def stored_id(folder: int, path: str = ID_FILE) -> uuid.UUID | None:
     except OSError as error:
         raise refusal(error) from None
     finally:
-        os.close(descriptor)
+        close(descriptor)
     with contextlib.suppress(ValueError):
         found = uuid.UUID(text)
         if str(found) == text.lower():
@@ -124,7 +124,7 @@ def store_id(folder: int) -> uuid.UUID:
             write_all(descriptor, f"{made}\n".encode())
             sync_file(descriptor)
         finally:
-            os.close(descriptor)
+            close(descriptor)
         rename_new(folder, temporary, folder, ID_FILE)
         sync_folder(folder)
     except OSError as error:
@@ -202,8 +202,9 @@ class IdLedger:
         self.record(path, page_id)
         try:
             yield
-        except BaseException:
-            if before != page_id:
+        except BaseException as error:
+            stands = isinstance(error, SynapseError) and "unconfirmed" in error.repair
+            if before != page_id and not stands:
                 with contextlib.suppress(SynapseError):  # the disk failed: that is what is to be told
                     self.record(path, before)
             raise
@@ -227,7 +228,7 @@ class IdLedger:
             except OSError as error:
                 raise refusal(error) from None
             finally:
-                os.close(descriptor)
+                close(descriptor)
 
     def _forget(self) -> None:
         self._known, self._seen, self._read_to = {}, None, 0
@@ -266,6 +267,6 @@ def _append(folder: int, data: bytes) -> None:
         write_all(descriptor, data)
         sync_file(descriptor)
     finally:
-        os.close(descriptor)
+        close(descriptor)
     if not size:
         sync_folder(folder)
