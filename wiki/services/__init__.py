@@ -6,6 +6,7 @@ from wiki.services.approved import write_composed
 from wiki.services.composing import Composed, compose_page
 from wiki.services.drafts import draft_apply, draft_drop, draft_list, draft_text
 from wiki.services.health import Trouble, troubles
+from wiki.services.keeping import expire_drafts, history_pages, prune_history
 from wiki.services.moving import Renamed, page_move, page_retitle
 from wiki.services.reading import list_pages, page_by_id, page_by_title, page_content, page_history, page_ref, read_page
 from wiki.services.recording import PageWritten
@@ -26,6 +27,8 @@ __all__ = [
     "draft_drop",
     "draft_list",
     "draft_text",
+    "expire_drafts",
+    "history_pages",
     "list_pages",
     "list_sources",
     "page_by_id",
@@ -37,6 +40,7 @@ __all__ = [
     "page_ref",
     "page_restore",
     "page_retitle",
+    "prune_history",
     "put_page",
     "read_page",
     "read_source",
