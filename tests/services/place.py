@@ -63,7 +63,7 @@ class Process:
         """As a supervisor ends a program, which then ends its own children; killed if that takes long."""
         self._running.terminate()
         with suppress(subprocess.TimeoutExpired):
-            self._running.wait(20)
+            self._running.wait(PATIENCE)
         self._signal(signal.SIGKILL)
 
     @property
