@@ -17,7 +17,7 @@ from vault.current import current_vault
 from vault.history import recover_orphans
 from wiki.binding import check_binding
 from wiki.embedding.thread import EmbedThread
-from wiki.jobs import JobThread
+from wiki.jobs import JobThread, enqueue
 from wiki.management.base import SynapseCommand
 from wiki.management.progress import scan_with_progress
 from wiki.services.health import LookoutThread
@@ -116,6 +116,7 @@ class Command(SynapseCommand):
 
         stop = threading.Event()
         jobs = JobThread(stop)
+        enqueue("catch_up")
         jobs.start()
         LookoutThread(stop).start()
         embedding = EmbedThread(stop)
