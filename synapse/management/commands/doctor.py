@@ -9,6 +9,7 @@ from django.core.management.base import CommandParser
 from synapse.diagnosis import Verdict, examine
 from wiki.binding import adopt
 from wiki.management.base import SynapseCommand
+from wiki.management.commands.page import terminal_author
 
 _MARKS = {Verdict.OK: "ok", Verdict.NOTE: "--", Verdict.WARNING: "!!", Verdict.ERROR: "XX"}
 
@@ -42,7 +43,7 @@ class Command(SynapseCommand):
             raise SystemExit(1)
 
     def _adopt(self, *, quiet: bool) -> None:
-        changed = adopt()
+        changed = adopt(author=terminal_author())
         if not quiet:
             self.stdout.write(
                 "The database now follows this vault. Run `manage.py rescan`."
