@@ -56,6 +56,9 @@ soak: dev  ## everything at once for MINUTES (20), on SQLite and PostgreSQL, whi
 	@.ci/services
 	@$(BIN)/python -m tests.soak --minutes $(or $(MINUTES),20) $(SOAK)
 
+fuzz: dev  ## look for inputs that break something, for so long: make fuzz MINUTES=10
+	@$(BIN)/python -m tests.fuzz $(or $(MINUTES),10)
+
 test-bge:  ## run the tests of EMBEDDER=bge-m3 in .venv-bge, with torch (1.7 GB)
 	@.ci/bge-m3
 
