@@ -120,7 +120,7 @@ def _round(*, now: bool, stop: threading.Event | None) -> int | None:
     with try_exclusive(LOCK) as ours:
         if not ours:
             return None
-        _take_back_orphans()
+        take_back_orphans()
         if catchup.noted():
             enqueue("catch_up")
         begun: dict[int, tuple[str, str]] = {}
@@ -148,8 +148,8 @@ def drain() -> int:
         return 0
 
 
-def _take_back_orphans() -> None:
-    """Rows begun by a process that died: it held the lock that we hold now."""
+def take_back_orphans() -> None:
+    """Let rows wait again that were begun by a process that died. The caller holds LOCK, which that one held."""
     for job in Job.objects.filter(started_at__isnull=False, finished_at__isnull=True):
         if job.attempts < MAX_DEATHS:
             _put_back(job, timezone.now())
