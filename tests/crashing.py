@@ -2,7 +2,8 @@
 
 Run as ``python -m tests.crashing kill|fault NUMBER CHANGE …`` where the environment names a vault and a database with
 tables; prints one JSON document: of each change how many steps it has, how often it was tried (at most NUMBER times,
-spread over the steps), and what was wrong.
+spread over the steps), and what was wrong. ``random NUMBER`` kills a process that writes at so many random times;
+``create NUMBER SERVICE`` makes one page by so many processes at once.
 """
 
 from __future__ import annotations
@@ -15,165 +16,25 @@ import pickle
 import random
 import signal
 import sys
+import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
+from itertools import count as count_from
 from pathlib import Path
 from typing import Any
 
 import django
 
+from tests.changes import CHANGES, END, GIVEN, author, body, standing, write
 from tests.faults import SECRET, Kernel, database_counted, faults_of
+from tests.racing import race
 
-END = "\n<!-- the end -->\n"
-GIVEN = {"type": "concept", "sources": ["raw/sources/a.md"], "lang": "en"}
 #: Made by code, and made again by it.
 GENERATED = ("wiki/index.md", "wiki/log.md")
-
-
-def body(number: int, links: str = "") -> str:
-    return f"Text {number}, about {links or 'nothing'}.\n" * 30 + END
-
-
-def author() -> Any:
-    from vault.history import Author
-
-    return Author("claude", "mcp-stdio")
-
-
-def person() -> Any:
-    from vault.history import Author
-
-    return Author("user:alice", "rest")
-
-
-def write(title: str, number: int, links: str = "", **options: Any) -> Any:
-    from wiki.services import write_page
-
-    given = {**GIVEN, "title": title}
-    return write_page(title=title, content=body(number, links), frontmatter=given, author=author(), **options)
-
-
-def page(title: str, number: int = 0) -> Any:
-    """The live page of a title; made if there is none."""
-    from wiki.models import Page
-
-    found = Page.objects.live().filter(title=title).first()
-    if found is None:
-        write(title, number)
-        found = Page.objects.live().get(title=title)
-    return found
-
-
-def standing(title: str) -> str:
-    """The hash of a page's file."""
-    from vault.current import current_vault
-
-    return current_vault().read(page(title).path).content_hash
-
-
-# --- the changes: each is prepared, and returns what is to be killed ---
-
-
-def change_write(number: int) -> Callable[[], Any]:
-    base = standing("Target")
-    return lambda: write("Target", number, "[[Other]]", base_hash=base)
-
-
-def change_create(number: int) -> Callable[[], Any]:
-    return lambda: write(f"New {number}", number, "[[Target]]")
-
-
-def change_edit(number: int) -> Callable[[], Any]:
-    from wiki.services import put_page
-
-    edited, base = page("Target"), standing("Target")
-    text = f"---\ntitle: Target\ntype: concept\nlang: en\nsources: [a]\n---\n{body(number)}"
-    return lambda: put_page(page=edited, text=text, base_hash=base, author=person())
-
-
-def change_delete(number: int) -> Callable[[], Any]:
-    from wiki.services import page_delete
-
-    doomed, base = page("Doomed", number), standing("Doomed")
-    return lambda: page_delete(page=doomed, base_hash=base, author=author())
-
-
-def change_move(number: int) -> Callable[[], Any]:
-    from wiki.services import page_move
-
-    moving = page("Moving")
-    path = f"wiki/moved/place-{number}.md"
-    return lambda: page_move(page=moving, path=path, author=author())
-
-
-def change_retitle(number: int) -> Callable[[], Any]:
-    from wiki.models import Page
-    from wiki.services import page_retitle
-
-    named = Page.objects.live().filter(title__startswith="Named ").first() or page("Named 0")
-    for title in ("Linking one", "Linking two"):
-        write(title, number, f"[[{named.title}]]", base_hash=standing(title))
-    base = standing(named.title)
-    return lambda: page_retitle(page=named, title=f"Named {number}", rename=True, base_hash=base, author=author())
-
-
-def change_restore(number: int) -> Callable[[], Any]:
-    from wiki.services import page_restore
-
-    write("Target", number, base_hash=standing("Target"))
-    restored, base = page("Target"), standing("Target")
-    return lambda: page_restore(page=restored, version=1, base_hash=base, author=person())
-
-
-def change_bring_back(number: int) -> Callable[[], Any]:
-    from wiki.models import Page
-    from wiki.services import page_delete, page_history, page_restore
-
-    gone = page("Gone", number)
-    page_delete(page=gone, base_hash=standing("Gone"), author=author())
-    gone = Page.objects.get(uid=gone.uid)
-    version = page_history(gone)[0]["number"]
-    return lambda: page_restore(page=gone, version=version, author=person())
-
-
-def change_draft(number: int) -> Callable[[], Any]:
-    from vault import drafts
-    from vault.current import current_vault
-    from wiki.services import draft_apply
-
-    base = standing("Target")
-    text = f"---\ntitle: Target\ntype: concept\nlang: en\nsources: [a]\n---\n{body(number)}"
-    path = page("Target").path
-    kept = drafts.keep(
-        current_vault(), path=path, data=text.encode(), author=author(), reason="stale_base", base_hash=base
-    )
-    return lambda: draft_apply(draft_id=kept, author=person())
-
-
-def change_review(number: int) -> Callable[[], Any]:
-    from reviews.services import resolve
-    from reviews.services.staging import stage_write
-
-    title = f"New staged {number}"
-    item = stage_write(title=title, content=body(number), frontmatter={**GIVEN, "title": title}, author=author())
-    return lambda: resolve(item_id=str(item.pk), action="create", author=person())
-
-
-def change_catalog(number: int) -> Callable[[], Any]:
-    from wiki.services.catalog import write_index
-
-    write(f"New listed {number}", number)
-    return write_index
-
-
-CHANGES = {name.removeprefix("change_"): made for name, made in list(globals().items()) if name.startswith("change_")}
-
-
-# --- what is done with each ---
 
 
 def in_child(work: Callable[[], Any]) -> Any:
@@ -261,7 +122,7 @@ def wrong(before: set[str]) -> list[str]:
     index = whole_index()
     for known in Page.objects.live().exclude(path__in=GENERATED):
         read = vault.read(known.path)
-        if not (read.data.startswith(b"---\n") and read.data.endswith(END.encode())):
+        if not is_whole(read.data):
             found.append(f"torn: {known.path}")
         if history.last_written_hash(vault, known.uid) != read.content_hash:
             found.append(f"its last line in the history is another version's: {known.path}")
@@ -351,8 +212,8 @@ def attempt(change: str, number: int, at: int, fault: Any, lasting: bool) -> dic
 def visible() -> dict[str, bytes]:
     """The pages' files."""
     root = Path(os.environ["SYNAPSE_VAULT"])
-    files = {str(file.relative_to(root)): file for file in root.rglob("*.md")}
-    return {path: file.read_bytes() for path, file in files.items() if path[0] != "." and path not in GENERATED}
+    files = {str(file.relative_to(root)): file for file in (root / "wiki").rglob("*.md")}
+    return {path: file.read_bytes() for path, file in files.items() if path not in GENERATED}
 
 
 def try_faults(change: str, most: int) -> dict[str, Any]:
@@ -372,6 +233,69 @@ def try_faults(change: str, most: int) -> dict[str, Any]:
         met = f"{change} at {at} ({name}) {fault!r} lasting={lasting} {told['told']}"
         found += [f"{met}: {one}" for one in told["wrong"]]
     return {"steps": len(calls), "tried": sum(answers.values()), "answers": answers, "wrong": found}
+
+
+def write_on(number: int, told: int) -> None:
+    """Change and make pages until killed; ``told`` is a pipe that hears of the first."""
+    from wiki.models import Page
+
+    for turn in count_from(number * 1_000):
+        for title in ("Target", "Other", f"Made {turn % 7}"):
+            known = Page.objects.live().filter(title=title).first()
+            write(title, turn, "[[Target]] and [[Other]]", base_hash=standing(title) if known else None)
+            os.write(told, b".")
+
+
+def die_at_random(times: int) -> dict[str, Any]:
+    """A process that writes through the services, killed at any moment, as often as is asked for."""
+    from vault.current import current_vault
+    from vault.history import recover_orphans
+
+    chance, found, orphans = random.Random(1), [], 0
+    for number in range(1, times + 1):
+        before = texts()
+        hearing, told = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                write_on(number, told)
+            finally:
+                os._exit(1)
+        os.close(told)
+        os.read(hearing, 1)  # it is at work
+        os.close(hearing)
+        time.sleep(chance.random() * 0.06)
+        os.kill(pid, signal.SIGKILL)
+        _, status = os.waitpid(pid, 0)
+        if not os.WIFSIGNALED(status):
+            found.append(f"process {number} ended by itself")
+        found += [f"kill {number}, torn: {path}" for path, data in visible().items() if not is_whole(data)]
+        orphans += len(recover_orphans(current_vault()))
+        if gone := before - texts():
+            found.append(f"kill {number}: {len(gone)} texts are gone")
+        if number % 50 == 0 or number == times:
+            found += in_child(partial(recovered, before))
+    return {"kills": times, "orphans": orphans, "wrong": found}
+
+
+def create(service: str, number: int) -> str:
+    """Make the one page of a service's race: created, changed, or the error's code."""
+    from vault.errors import SynapseError
+    from wiki import services
+
+    title = f"One for all by {service}"
+    given = {**GIVEN, "title": title}
+    try:
+        done = getattr(services, service)(title=title, content=body(number), frontmatter=given, author=author())
+    except SynapseError as error:
+        return error.code.value
+    return "created" if done.created else "changed"
+
+
+def is_whole(data: bytes) -> bool:
+    """Whether a page is one whole version: from the first line to the last, and each line of one writing."""
+    lines = {line for line in data.split(b"\n") if line.startswith(b"Text ")}
+    return data.startswith(b"---\n") and data.endswith(END.encode()) and len(lines) == 1
 
 
 def _spread(cases: list[Any], most: int, seed: str) -> list[Any]:
@@ -415,5 +339,10 @@ if __name__ == "__main__":
     django.setup()
     how, most, *names = sys.argv[1:]
     begin()
-    trying = {"kill": try_kills, "fault": try_faults}[how]
-    print(json.dumps({name: trying(name, int(most)) for name in names or CHANGES}))
+    if how == "create":
+        print(json.dumps(race(partial(create, *names), int(most))))
+    elif how == "random":
+        print(json.dumps(die_at_random(int(most))))
+    else:
+        trying = {"kill": try_kills, "fault": try_faults}[how]
+        print(json.dumps({name: trying(name, int(most)) for name in names or CHANGES}))
