@@ -31,6 +31,7 @@ ROOMS: Final = ("vault", "wiki", "reviews", "mcpapi", "synapse")
 #: Calls that can leave the disk otherwise than it was. ``open`` is one when it may create.
 CHANGING: Final = {
     "write": os.write,
+    "pwrite": os.pwrite,
     "fsync": os.fsync,
     "unlink": os.unlink,
     "replace": os.replace,
@@ -53,8 +54,10 @@ LOOKING: Final = {
     "scandir": os.scandir,
     "dup": os.dup,
 }
-#: Functions of :mod:`os` that the rooms use and that ask nothing of a vault's file system.
-HARMLESS: Final = frozenset({"fsdecode", "fsencode", "register_at_fork", "strerror", "supports_effective_ids", "uname"})
+#: Functions of :mod:`os` that the rooms use and that ask nothing of a vault's file system, or pass over what fails.
+HARMLESS: Final = frozenset(
+    {"fsdecode", "fsencode", "register_at_fork", "strerror", "supports_effective_ids", "uname", "walk"}
+)
 
 #: What an error of the kernel may name, and no answer.
 SECRET: Final = "/srv/home/of/the/vault"
