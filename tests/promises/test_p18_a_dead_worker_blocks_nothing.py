@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.promises.figures import Measured
 from tests.services.place import Place, eventually, place, reached
 
 pytestmark = pytest.mark.services
@@ -30,7 +31,7 @@ def settled(there: Place) -> dict[str, Any]:
     return state
 
 
-def test_killed_in_the_middle_of_a_scan(there: Place) -> None:
+def test_killed_in_the_middle_of_a_scan(there: Place, measured: Measured) -> None:
     for number in range(60):
         there.page(f"wiki/concepts/scan{number}.md", f"# Scan {number}\n\nabout [[Scan {number + 1}]]\n")
     gate = there.gate("wiki.sync.steps:ScanRun._write")
@@ -44,9 +45,12 @@ def test_killed_in_the_middle_of_a_scan(there: Place) -> None:
     paths = Counter(row["page"] for row in settled(there)["index"] if "page" in row)
     assert sum(path.startswith("wiki/concepts/scan") for path in paths) == 60
     assert set(paths.values()) == {1}
+    measured(
+        "P18", f"killed mid-scan: the next scan through in {report['seconds']:.1f} s, each page once", on=there.engine
+    )
 
 
-def test_killed_in_the_middle_of_embedding(there: Place) -> None:
+def test_killed_in_the_middle_of_embedding(there: Place, measured: Measured) -> None:
     settled(there)
     for number in range(30):
         there.page(f"wiki/concepts/e{number}.md", f"# E {number}\n\nwords of its own, {number} times {number * 7}\n")
@@ -62,26 +66,34 @@ def test_killed_in_the_middle_of_embedding(there: Place) -> None:
     assert done, "what was embedded before is kept"
     second = there.worker()
     there.act("tell", "wiki.tasks.embed_pages")
-    eventually(lambda: not there.act("state")["embed"], "the next worker embeds what is left", AT_ONCE)
+    took = eventually(lambda: not there.act("state")["embed"], "the next worker embeds what is left", AT_ONCE)
     second.stop()
     twice = [one for one, count in Counter(log.read_text().split()).items() if count > 1]
     assert len(twice) <= 4, "only the batch that died with the worker was embedded again"
+    measured(
+        "P18",
+        f"killed mid-embedding: {len(done)} vectors kept, the rest by the next worker in {took:.0f} s (its start "
+        f"included), {len(twice)} texts of the batch in hand embedded again",
+        on=there.engine,
+    )
 
 
-def test_killed_in_the_middle_of_a_write(there: Place) -> None:
+def test_killed_in_the_middle_of_a_write(there: Place, measured: Measured) -> None:
     there.act("write_one", "1", "first")
     gate = there.gate("vault.writing.exchange:swap")
     first = there.begin("write_one", "1", "second", **gate)
     eventually(reached(gate), "a process is in the middle of a write")
     first.kill()
-    assert there.act("write_one", "1", "third")["seconds"] < AT_ONCE
+    seconds = there.act("write_one", "1", "third")["seconds"]
+    assert seconds < AT_ONCE
     rows = [row for row in settled(there)["index"] if row.get("title") == "Written 1"]
     assert len(rows) == 1
     text = (there.vault / rows[0]["page"]).read_text(encoding="utf-8")
     assert (text.count("# Written 1"), "third" in text) == (1, True)
+    measured("P18", f"killed mid-write: the next write through in {seconds:.1f} s, one page, whole", on=there.engine)
 
 
-def test_killed_in_the_middle_of_a_job(there: Place) -> None:
+def test_killed_in_the_middle_of_a_job(there: Place, measured: Measured) -> None:
     """The row that it had begun is taken back, and done, by the next worker at once."""
     settled(there)
     gate = there.gate("wiki.services.catalog:render_index")
@@ -97,4 +109,4 @@ def test_killed_in_the_middle_of_a_job(there: Place) -> None:
     )
     second.stop()
     assert "Written 2" in (there.vault / "wiki/index.md").read_text(encoding="utf-8")
-    print(f"the next worker was through after {took:.1f} s, its start included")
+    measured("P18", f"killed mid-job: done by the next worker in {took:.0f} s, its start included", on=there.engine)

@@ -10,49 +10,19 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
-import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from itertools import cycle
-from pathlib import Path
+from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
 import httpx2 as httpx
 import pytest
 
-from benchmarks.scan import ROOT, own_place, run
+from benchmarks.scan import ROOT
+from tests.promises.engines import ENGINES
+from tests.promises.figures import Measured, figure
+from tests.promises.house import House, Server, house_on, wait_for
 
-AT_ONCE = 12
-SERVER = """
-import os, signal, sys, time
-from pathlib import Path
-import uvicorn
-from synapse.asgi import application
-from wiki import idempotency, services
-
-def die(*args, **kwargs):
-    os.kill(os.getpid(), signal.SIGKILL)
-
-where = sys.argv[2]
-if where == "before the effect":
-    services.create_page = services.put_page = die
-if where == "before the answer is kept":
-    idempotency.finish = die
-if where == "slow":
-    create_page, signs = services.create_page, Path(os.environ["SYNAPSE_VAULT"]).parent
-
-    def slow(**given):
-        (signs / "begun").touch()
-        while not (signs / "go").exists():
-            time.sleep(0.01)
-        return create_page(**given)
-
-    services.create_page = slow
-uvicorn.run(application, port=int(sys.argv[1]), log_config=None, access_log=False)
-"""
 AGE = """
 import django; django.setup()
 from datetime import timedelta
@@ -62,114 +32,15 @@ IdempotencyKey.objects.filter(status=None).update(alive_at=timezone.now() - time
 """
 
 
-@dataclass
-class Server:
-    """One process that serves the vault, and dies, or waits, where it is told to."""
-
-    environment: dict[str, str]
-    where: str = "nowhere"
-    port: int = field(init=False)
-    process: subprocess.Popen[bytes] = field(init=False)
-
-    def __post_init__(self) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
-        command = [sys.executable, "-c", SERVER, str(self.port), self.where]
-        self.process = subprocess.Popen(command, cwd=ROOT, env=self.environment)
-
-    @property
-    def base(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-    def wait(self) -> Server:
-        wait_for(self._answers)
-        return self
-
-    def _answers(self) -> bool:
-        assert self.process.poll() is None, "the server did not start"
-        try:
-            return httpx.get(f"{self.base}/health/live").status_code == 200
-        except httpx.TransportError:
-            return False
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    until = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < until, "it did not happen"
-        time.sleep(0.05)
-
-
-@dataclass
-class House:
-    """Two servers of one vault, and a token that may write."""
-
-    environment: dict[str, str]
-    servers: list[Server]
-    token: str
-
-    @property
-    def signs(self) -> Path:
-        return Path(self.environment["SYNAPSE_VAULT"]).parent
-
-    def send(self, server: Server, method: str, path: str, body: Any = None, key: str = "", **more: str) -> Any:
-        headers = {"Authorization": f"Bearer {self.token}", **({"Idempotency-Key": key} if key else {})}
-        headers |= {name.replace("_", "-"): value for name, value in more.items()}
-        content = None if body is None else json.dumps(body).encode()
-        headers["Content-Type"] = "application/json"
-        return httpx.request(method, f"{server.base}{path}", content=content, headers=headers, timeout=60)
-
-    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
-        answer = self.send(self.servers[0], method, path, body, **headers)
-        assert answer.status_code < 300, answer.text
-        return answer
-
-    def five_times(self, *request: Any, **headers: str) -> list[Any]:
-        """The answers to the same request, one after the other, each by another server than the one before."""
-        servers = cycle(self.servers)
-        return [self.send(next(servers), *request, **headers) for _ in range(5)]
-
-    def at_once(self, *request: Any, **headers: str) -> list[Any]:
-        """The answers to the same request sent AT_ONCE times; whoever is told to wait sends it again."""
-        start = threading.Barrier(AT_ONCE)
-
-        def one(server: Server) -> Any:
-            start.wait()
-            while True:
-                answer = self.send(server, *request, **headers)
-                if "Retry-After" not in answer.headers:
-                    return answer
-                assert (answer.status_code, answer.json()["error_code"]) == (409, "conflict")
-                time.sleep(0.02)
-
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            return list(pool.map(one, (self.servers * AT_ONCE)[:AT_ONCE]))
-
-    def versions(self, page_id: str) -> int:
-        return len(self.ask("GET", f"/pages/{page_id}/history").json()["result"])
-
-
-@pytest.fixture(scope="module")
-def house() -> Iterator[House]:
-    with own_place() as environment:
-        run(environment, "manage.py", "init_vault")
-        run(environment, "manage.py", "rescan", "--json")
-        command = [sys.executable, "manage.py", "token", "create", "agent", "--scope", "write", "--json"]
-        made = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True)
-        servers = [Server(environment), Server(environment)]
-        try:
-            for server in servers:
-                server.wait()
-            yield House(environment, servers, json.loads(made.stdout)["token"])
-        finally:
-            for server in servers:
-                server.process.terminate()
-            for server in servers:
-                server.process.wait(timeout=20)
+@pytest.fixture(scope="module", params=ENGINES)
+def house(request: pytest.FixtureRequest) -> Iterator[House]:
+    with house_on(request.param) as made:
+        yield made
 
 
 REPEATS = ["five_times", "at_once"]
+#: How many keys are sent five times each.
+KEYS = figure(4, 50)
 
 
 def the_one(answers: list[Any], status: int) -> Any:
@@ -288,3 +159,51 @@ def test_an_answer_that_was_lost_is_given_to_the_retry(house: House) -> None:
     finally:
         slow.process.terminate()
         slow.process.wait(timeout=20)
+
+
+def test_five_times_each_of_many_keys(house: House, measured: Measured) -> None:
+    """Creations, changes, refusals, moves, proposals and decisions: one effect each, and one body."""
+    bodies, effects = 0, 0
+    for number in range(KEYS):
+        title = f"Many {number}"
+        created = the_one(house.five_times("POST", "/pages", a_page(title), f"create-{number}"), 201)
+        path, tag = created.headers["Location"], created.headers["ETag"]
+        change = {"text": f"Changed {number}.\n"}
+        put = the_one(house.five_times("PUT", path, change, f"put-{number}", If_Match=tag), 200)
+        the_one(house.five_times("PUT", path, {"text": "Late.\n"}, f"late-{number}", If_Match=tag), 412)
+        move = {"path": f"wiki/moved/many-{number}.md"}
+        the_one(house.five_times("POST", f"{path}/move", move, f"move-{number}", If_Match=put.headers["ETag"]), 200)
+        asked = {"items": [{"item_type": "suggestion", "title": f"Many {number}?"}]}
+        filed = the_one(house.five_times("POST", "/review/queue", asked, f"file-{number}"), 201).json()["result"]
+        review = f"/review/queue/{filed[0]['id']}"
+        the_one(house.five_times("POST", f"{review}/skip", {}, f"decide-{number}"), 200)
+        bodies += 6
+        item = house.ask("GET", review).json()
+        assert [event["what"] for event in item["events"]] == ["filed", "decided"]
+        assert house.versions(created.json()["id"]) == 3
+        effects += 3 + 2
+    assert house.said() == Counter()
+    measured(
+        "P23",
+        f"{bodies:,} requests, each key five times at two servers: {effects:,} effects, one body each",
+        on=house.engine,
+    )
+
+
+def test_a_tool_called_five_times_does_it_once(house: House) -> None:
+    """No tool takes a key: what they answer to the same call again names the same page, item and decision."""
+    page = a_page("By a tool")
+    answers = [house.call(server, "write_page", **page) for server in (house.servers * 3)[:5]]
+    assert [answer["created"] for answer in answers] == [True, False, False, False, False]
+    assert len({(answer["id"], answer["content_hash"]) for answer in answers}) == 1
+    assert house.versions(answers[0]["id"]) == 1
+    items = [{"item_type": "suggestion", "title": "By a tool?"}]
+    filed = [house.call(server, "propose_review", items=items) for server in (house.servers * 3)[:5]]
+    assert [answer["filed"] for answer in filed] == [1, 0, 0, 0, 0]
+    (review,) = {answer["result"][0]["id"] for answer in filed}
+    decided = [house.call(server, "resolve_review", id=review, action="skip") for server in (house.servers * 3)[:5]]
+    assert [answer["changed"] for answer in decided] == [True, False, False, False, False]
+    assert [event["what"] for event in house.ask("GET", f"/review/queue/{review}").json()["events"]] == [
+        "filed",
+        "decided",
+    ]

@@ -12,6 +12,17 @@ from typing import Any
 
 import django
 
+#: The tasks as they build on each other.
+IN_ORDER = [
+    "wiki.tasks.rescan",
+    "wiki.tasks.drain",
+    "wiki.tasks.embed_pages",
+    "wiki.tasks.upsert_vectors",
+    "reviews.tasks.sweep_reviews",
+    "wiki.tasks.layout",
+    "wiki.tasks.purge",
+]
+
 
 def write(number: int, text: str = "text", *, base_hash: str | None = None) -> None:
     from vault.history import Author
@@ -100,19 +111,41 @@ def settled() -> dict[str, Any]:
     return state()
 
 
-def shuffled(seed: str) -> dict[str, Any]:
-    """Every task run three times in an order of chance, here."""
+def shuffled(order: str) -> dict[str, Any]:
+    """Every task run three times here in an order of chance, which ``order`` decides; "in order", each once."""
     from synapse.celery import SCHEDULE, app
     from wiki import jobs
 
     app.loader.import_default_modules()
-    names = sorted(SCHEDULE) * 3
-    random.Random(int(seed)).shuffle(names)
+    names = IN_ORDER if order == "in order" else sorted(SCHEDULE) * 3
+    if order != "in order":
+        random.Random(order).shuffle(names)
     for name in names:
         app.tasks[name].apply(throw=True)
     while jobs.run_due(now=True):
         continue  # what was to be done a little later
-    return state()
+    return {**by_paths(state()), "tasks": names}
+
+
+def by_paths(found: dict[str, Any]) -> dict[str, Any]:
+    """The state with a page's path wherever its id is: ids are those of one vault."""
+    from wiki.models import Page
+
+    text = json.dumps(found)
+    for uid, path in Page.objects.values_list("uid", "path"):
+        text = text.replace(str(uid), path)
+    comparable: dict[str, Any] = json.loads(text)
+    comparable["reviews"].sort()
+    return comparable
+
+
+def tasks() -> dict[str, Any]:
+    """The tasks that Celery knows, its own aside, and those that :func:`shuffled` runs."""
+    from synapse.celery import SCHEDULE, app
+
+    app.loader.import_default_modules()
+    registered = sorted(name for name in app.tasks if not name.startswith("celery."))
+    return {"registered": registered, "shuffled": sorted(SCHEDULE), "in order": sorted(IN_ORDER)}
 
 
 def tell(*names: str) -> dict[str, Any]:
@@ -132,6 +165,7 @@ SCENARIOS: dict[str, Callable[..., dict[str, Any]]] = {
     "settled": settled,
     "state": state,
     "shuffled": shuffled,
+    "tasks": tasks,
     "tell": tell,
 }
 

@@ -21,7 +21,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 #: How long something may take that takes a second where nothing else runs.
-PATIENCE = 60.0
+PATIENCE = 180.0
 
 
 def eventually(true: Callable[[], Any], what: str, timeout: float = PATIENCE) -> float:
@@ -123,6 +123,7 @@ class Place:
 
     def __init__(self, folder: Path, environment: dict[str, str], redis: Redis) -> None:
         self.folder = folder
+        self.engine = "postgresql" if "DATABASE_URL" in environment else "sqlite"
         self.environment = environment
         self.redis = redis
         self.vault = Path(environment["SYNAPSE_VAULT"])
