@@ -4,7 +4,8 @@ Each function is safe against editors that know no lock; against other writers o
 ours it is meant to be called under the page's lock. Up to the step that makes the
 change visible an error leaves everything as it was. From then on the change
 stands: what is still to be recorded and could not be is told by
-``Written.history_pending``, and :func:`vault.history.recover_orphans` catches up.
+``Written.history_pending``, and :func:`vault.history.recover_orphans` catches up,
+or the page's next change, before its own first step.
 
 A disk that fails after that step, and again when the step is to be taken back, gets
 ``storage_error`` with ``unconfirmed``: the change is visible and may not last.
@@ -29,6 +30,7 @@ from vault.errors import ErrorCode, SynapseError
 from vault.writing import exchange, orphans, placement, versions
 from vault.writing.pending import Pending, begin
 from vault.writing.placement import NotExpectedError, NotTakenBackError, identity
+from vault.writing.recovery import settle_page
 from vault.writing.target import drop_temp, find, sha256, write_temp
 from vault.writing.versions import Author, page_folder
 
@@ -75,6 +77,7 @@ def create(vault: Vault, path: str, data: bytes, *, page_id: UUID, author: Autho
     the text), PATH_NOT_ALLOWED, NOT_A_FILE, STORAGE_ERROR.
     """
     content_hash = sha256(data)
+    settle_page(vault, page_id)
     with vault.parent(path, create=True) as (folder, name), storage_guard(_NOT_WRITTEN):
         if (found := find(folder, name, to_change=False)) is not None:
             raise _conflict(vault, path, data, author, current=found.content_hash)
@@ -128,6 +131,7 @@ def replace(
     nothing is; ``draft`` with the text), PATH_NOT_ALLOWED, NOT_A_FILE, STORAGE_ERROR.
     """
     content_hash = sha256(data)
+    settle_page(vault, page_id)
     with vault.parent(path) as (folder, name), storage_guard(_NOT_WRITTEN):
         found = find(folder, name)
         if found is None or found.content_hash != expected_hash:
@@ -167,6 +171,7 @@ def remove(vault: Vault, path: str, *, expected_hash: str, page_id: UUID, author
     Raises SynapseError: PAGE_NOT_FOUND, CONFLICT (``content_hash`` of what is
     there), PATH_NOT_ALLOWED, NOT_A_FILE, STORAGE_ERROR.
     """
+    settle_page(vault, page_id)
     with vault.parent(path) as (folder, name), storage_guard(_NOT_REMOVED):
         found = find(folder, name)
         if found is None:
@@ -221,6 +226,7 @@ def move(vault: Vault, source: str, target: str, *, page_id: UUID, author: Autho
     between. Raises SynapseError: PAGE_NOT_FOUND, CONFLICT (the target exists),
     PATH_NOT_ALLOWED, NOT_A_FILE, STORAGE_ERROR.
     """
+    settle_page(vault, page_id)
     with vault.parent(source) as origin, storage_guard(_NOT_MOVED):
         found = find(*origin)
         if found is None:

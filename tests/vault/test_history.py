@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 import uuid
@@ -11,7 +12,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.writing import ALICE, NEW, OLD, PAGE, PATH, Steps, kept_bytes, make_vault, pages, put, temp_files
+from tests.writing import (
+    ALICE,
+    NEW,
+    OLD,
+    PAGE,
+    PATH,
+    Steps,
+    kept_bytes,
+    make_vault,
+    operations,
+    pages,
+    pending_records,
+    put,
+    temp_files,
+)
 from vault import history, writer
 from vault.errors import ErrorCode, SynapseError
 from vault.history import Author
@@ -73,6 +88,53 @@ def test_a_torn_line_is_passed_over_and_the_next_starts_anew(vault: Vault, torn:
     assert history.last_written_hash(vault, PAGE) == writer.sha256(b"two")
     write(vault, b"three")
     assert [version.number for version in history.versions(vault, PAGE)] == [3, 2, 1]
+
+
+@pytest.mark.parametrize("step", ["line", "shelving"])
+@pytest.mark.parametrize("later", ["replace", "remove", "move"])
+def test_a_line_that_waits_comes_before_that_of_the_next_change(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch, step: str, later: str
+) -> None:
+    """A history that took no line for a moment: the next change adds it first, and the last line is the last change."""
+    write(vault, b"one")
+    with monkeypatch.context() as patch:
+
+        def fail(*args: object, **kwargs: object) -> None:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        patch.setattr(versions, "append" if step == "line" else "shelve", fail)
+        assert write(vault, OLD).history_pending
+    assert [version.number for version in history.versions(vault, PAGE)] == [1]
+    last = operations(vault)[later]()
+    assert not last.history_pending
+    assert pending_records(vault) == []
+    found = history.versions(vault, PAGE)
+    assert [version.number for version in found] == [3, 2, 1]
+    assert [version.content_hash for version in found[:2]] == [last.content_hash, writer.sha256(OLD)]
+    assert history.recover_orphans(vault) == []
+    assert history.read_version(vault, PAGE, 1) == b"one"
+    assert history.last_written_hash(vault, PAGE) == (last.content_hash if later != "remove" else None)
+
+
+def test_lines_that_wait_are_added_in_their_order(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the next change could not add it either, recovery takes the older one first."""
+    write(vault, b"one")
+    with monkeypatch.context() as patch:
+
+        def fail(*args: object, **kwargs: object) -> None:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+        patch.setattr(versions, "append", fail)
+        texts = [b"two", b"three", b"four", b"five"]
+        dated: set[str] = set()
+        for number, text in enumerate(texts, start=1):
+            assert write(vault, text).history_pending
+            (new,) = set(pending_records(vault)) - dated
+            # The clock of a file system may be coarse.
+            os.utime(vault.state / "history" / "pending" / new, ns=(number, number))
+            dated.add(new)
+    assert [done["content_hash"] for done in history.recover_orphans(vault)] == [writer.sha256(text) for text in texts]
+    assert history.last_written_hash(vault, PAGE) == writer.sha256(b"five")
 
 
 def test_numbers_are_unique_across_threads(vault: Vault) -> None:

@@ -15,7 +15,7 @@ import os
 import re
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -168,8 +168,25 @@ def forget(folder: int, token: str) -> None:
 
 
 def tokens(folder: int) -> list[str]:
-    """The tokens that have a record."""
-    return [match[1] for name in os.listdir(folder) if (match := _RECORD_NAME.fullmatch(name))]
+    """The tokens that have a record, in the order in which they were written."""
+    found: list[tuple[int, str]] = []
+    for name in os.listdir(folder):
+        if match := _RECORD_NAME.fullmatch(name):
+            with suppress(FileNotFoundError):  # its change was just finished
+                found.append((os.stat(name, dir_fd=folder, follow_symlinks=False).st_mtime_ns, match[1]))
+    return [token for _, token in sorted(found)]
+
+
+def look(folder: int, token: str) -> Change | None:
+    """What a record says, whoever holds it; None when there is none or it can't be read."""
+    try:
+        fd = exchange.open_file(folder, f"{token}.json")
+    except FileNotFoundError:
+        return None
+    try:
+        return _parse(os.read(fd, 1 << 20), token)
+    finally:
+        exchange.close(fd)
 
 
 @contextmanager

@@ -47,13 +47,26 @@ def recover_orphans(vault: Vault) -> list[Record]:
     with storage_guard("Leftovers of interrupted changes could not be looked for."):
         try:
             with state_folder(vault, HISTORY, PENDING) as records:
-                return [*_settle_all(vault, records), *_collect_strays(vault, records)]
+                settled = _settle_all(vault, records, pending.tokens(records))
+                return [*settled, *_collect_strays(vault, records)]
         except FileNotFoundError:
             return list(_collect_strays(vault, None))
 
 
-def _settle_all(vault: Vault, records: int) -> Iterator[Record]:
-    for token in pending.tokens(records):
+def settle_page(vault: Vault, page_id: UUID) -> None:
+    """Settle what interrupted changes left of one page, so that their lines are there before the next change's.
+
+    The caller is about to change the page. What can't be settled is left for recovery: nothing is raised.
+    """
+    with suppress(OSError, SynapseError), state_folder(vault, HISTORY, PENDING) as records:
+        waiting = [(token, pending.look(records, token)) for token in pending.tokens(records)]
+        tokens = [token for token, change in waiting if change is not None and change.page_id == str(page_id)]
+        for _ in _settle_all(vault, records, tokens):
+            pass
+
+
+def _settle_all(vault: Vault, records: int, tokens: list[str]) -> Iterator[Record]:
+    for token in tokens:
         try:
             with pending.take_over(records, token) as change:
                 if change is not None:
