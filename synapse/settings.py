@@ -259,7 +259,9 @@ VAULT_ID = read_vault_id(SYNAPSE_VAULT, SYNAPSE_DATA)
 _index = SYNAPSE_DATA / (VAULT_ID or "no-vault") / "index.sqlite3"
 _SQLITE: dict[str, Any] = {
     "transaction_mode": "IMMEDIATE",  # a deferred transaction that turns into a write fails at once under load
-    "timeout": 20,
+    # Who waits for another writer asks again ten times a second, and newcomers more often: the wait is not fair. Of
+    # twelve processes that write without a pause one waited 8 seconds, and in 20 one of them would be refused at times.
+    "timeout": 60,
     "init_command": (
         "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;PRAGMA foreign_keys=ON;"
         "PRAGMA temp_store=MEMORY;PRAGMA cache_size=-32768;"
