@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 
 from tests.conftest import VaultFolder
 from tests.wiki.conftest import Writer
 from tests.wiki.test_write_page import refused
 from vault import drafts, history, writer
 from vault.current import current_vault
-from vault.errors import ErrorCode
+from vault.errors import ErrorCode, SynapseError
 from wiki import jobs
 from wiki.models import Audit, Link, Page
-from wiki.services import page_by_title, page_retitle
+from wiki.services import moving, page_by_title, page_retitle
 from wiki.sync import dump_index, scan
 
 pytestmark = pytest.mark.django_db
@@ -193,3 +194,57 @@ def test_one_line_in_the_log_whatever_follows(vault_folder: VaultFolder, ada: Pa
     alice.do(page_retitle, page=ada, title="Ada Lovelace", base_hash=ada.content_hash)
     log = vault_folder.read("wiki/log.md").decode()
     assert [line.split("] ")[1] for line in log.splitlines() if line.startswith("## [")] == ["retitle | Ada Lovelace"]
+
+
+def test_a_file_that_can_not_be_moved_has_its_new_title_all_the_same(
+    vault_folder: VaultFolder, ada: Page, alice: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise SynapseError(ErrorCode.STORAGE_ERROR, "The page was not moved.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(writer, "move", refuse)
+        done = alice.do(page_retitle, page=ada, title="Ada Lovelace", base_hash=ada.content_hash, rename=True)
+    assert (done.page.path, done.path) == ("wiki/entities/ada.md", "wiki/entities/ada.md")
+    assert (done.page.title, done.title) == ("Ada Lovelace", "Ada Lovelace")
+    assert done.content_hash == current_vault().read("wiki/entities/ada.md").content_hash
+    assert [(failure["path"], failure["error_code"]) for failure in done.failed] == [
+        ("wiki/entities/ada-lovelace.md", "storage_error")
+    ]
+    assert b"By [[ada|Ada Lovelace]], [[ada|Ada Lovelace]], [[ada|her]]" in vault_folder.read("wiki/concepts/engine.md")
+    assert set(Link.objects.values_list("state", "target_path")) == {("resolved", "wiki/entities/ada.md")}
+    jobs.drain()
+    before = list(dump_index())
+    scan(full=True)
+    assert list(dump_index()) == before
+
+
+def test_a_database_that_fails_after_the_change_is_told_with_it(
+    vault_folder: VaultFolder, ada: Page, alice: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = vault_folder.read("wiki/concepts/engine.md")
+    live = Page.objects.live
+    retitled: list[Any] = []
+
+    def away() -> Any:
+        if retitled:
+            raise OperationalError("secret")
+        return live()
+
+    def itself(*args: Any, **kwargs: Any) -> Any:
+        done = moving_itself(*args, **kwargs)
+        retitled.append(done)
+        return done
+
+    moving_itself = moving._rename_itself
+    with monkeypatch.context() as patch:
+        patch.setattr(moving, "_rename_itself", itself)
+        patch.setattr(Page.objects, "live", away)
+        patch.setattr(Page.objects, "filter", lambda **given: away())
+        done = alice.do(page_retitle, page=ada, title="Ada Lovelace", base_hash=ada.content_hash)
+    assert (done.page.title, done.content_hash) == ("Ada Lovelace", current_vault().read(ada.path).content_hash)
+    assert [(failure["path"], failure["error_code"]) for failure in done.failed] == [
+        ("wiki/concepts/engine.md", "dependency_missing")
+    ]
+    assert "secret" not in str(done.failed)
+    assert vault_folder.read("wiki/concepts/engine.md") == engine

@@ -13,6 +13,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from django.db import DatabaseError
+
 from vault import drafts, frontmatter, writer
 from vault.current import current_vault
 from vault.errors import ErrorCode, SynapseError
@@ -20,7 +22,7 @@ from vault.history import Author
 from vault.paths import check_writable_name, classify, is_reserved
 from vault.root import FileRead
 from vault.slugs import slugify
-from wiki import sync
+from wiki import faults, sync
 from wiki.models import Page
 from wiki.services import rules
 from wiki.services.filing import LOCK_SECONDS, Held, check_may_change, held, looked_at_again, replace
@@ -40,8 +42,9 @@ _CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 class Renamed:
     """A page with its new name, and what became of the files that link to it.
 
-    ``files`` are {id, title, path, lines: [{line, before, after}]}, ``failed`` {path, error, error_code}. Of a
-    preview nothing has been written.
+    ``files`` are {id, title, path, lines: [{line, before, after}]}, ``failed`` {path, error, error_code}: a file whose
+    links could not follow, or the path that the page itself was to get and did not. Of a preview nothing has been
+    written.
     """
 
     page: Page
@@ -159,11 +162,17 @@ def _rename(renaming: Renaming, author: Author, base_hash: str | None, *, previe
                 files_total=len(shown),
                 failed=unreadable,
             )
-        done = _rename_itself(now, renaming, author)
-    failed = [*unreadable, *_rewrite_all(rewrites, renaming, author)]
+        # Planned before anything changes: what links lead to now is what has to be kept.
+        unmoved = renaming._replace(path=now.page.path)
+        instead = plan(unmoved, texts) if renaming.moved and renaming.write_title else []
+        done, not_moved = _rename_itself(now, renaming, author)
+    if not_moved:
+        renaming, rewrites = unmoved, instead
+        shown = _shown(rewrites, {page.pk: text for page, text in texts}, renaming)
+    failed = [*unreadable, *not_moved, *_rewrite_all(rewrites, renaming, author)]
     refused = {failure["path"] for failure in failed}
     changed = [file for file in shown if file["path"] not in refused]
-    page = Page.objects.filter(uid=now.page.uid).first() or done.page
+    page = _as_it_is_now(done.page)
     return Renamed(
         page,
         renaming.path,
@@ -222,17 +231,33 @@ def _shown(rewrites: list[Rewrite], texts: dict[int, str], renaming: Renaming) -
     return shown
 
 
-def _rename_itself(now: Held, renaming: Renaming, author: Author) -> PageWritten:
-    """The page's own title and path, before any link follows."""
+def _as_it_is_now(page: Page) -> Page:
+    """The page as its links' changes left it; where the database can't tell, as it was before those."""
+    try:
+        return Page.objects.filter(uid=page.uid).first() or page
+    except DatabaseError:
+        return page
+
+
+def _rename_itself(now: Held, renaming: Renaming, author: Author) -> tuple[PageWritten, list[dict[str, Any]]]:
+    """The page's own title and path, before any link follows; and why its file has kept its path, if it has.
+
+    The title that has just been written stands then, and the change is no failure for that.
+    """
     data, done = now.read.data, PageWritten(now.page, now.read.content_hash)
     if renaming.write_title:
         data = frontmatter.update(now.text, {"title": renaming.title}).encode()
         detail = {"title_before": now.page.title, "title": renaming.title}
         done = replace(now, data, author=author, action="retitle", detail=detail)
     if not renaming.moved:
-        return done
-    with looked_at_again(now.page.path, renaming.path):
-        written = writer.move(current_vault(), now.page.path, renaming.path, page_id=now.page.uid, author=author)
+        return done, []
+    try:
+        with looked_at_again(now.page.path, renaming.path):
+            written = writer.move(current_vault(), now.page.path, renaming.path, page_id=now.page.uid, author=author)
+    except SynapseError as error:
+        if not renaming.write_title or error.repair.get("unconfirmed"):
+            raise
+        return done, [{"path": renaming.path, **error.envelope()}]
     change = Change(
         action="move",
         uid=now.page.uid,
@@ -249,7 +274,7 @@ def _rename_itself(now: Held, renaming: Renaming, author: Author) -> PageWritten
         return sync.rename_page(done.page, renaming.path, read=read)
 
     page, warnings = record(change, index, title=renaming.title)
-    return PageWritten(page or done.page, written.content_hash, warnings=[*done.warnings, *warnings])
+    return PageWritten(page or done.page, written.content_hash, warnings=[*done.warnings, *warnings]), []
 
 
 def _rewrite_all(rewrites: list[Rewrite], renaming: Renaming, author: Author) -> list[dict[str, Any]]:
@@ -258,12 +283,17 @@ def _rewrite_all(rewrites: list[Rewrite], renaming: Renaming, author: Author) ->
     for rewrite in rewrites:
         if not any(decision.target or decision.means_page for decision in rewrite.decisions.values()):
             continue
-        page = Page.objects.live().filter(uid=rewrite.page.uid).first() or rewrite.page
+        page = rewrite.page
         try:
+            page = Page.objects.live().filter(uid=page.uid).first() or page
             check_may_change(page, author)
             _rewrite(page, rewrite, renaming, author)
         except SynapseError as error:
             failed.append(_failure(page, error))
+        except DatabaseError as error:  # the page has its new name by now, and whoever asked must hear that
+            if (away := faults.as_error(error)) is None:
+                raise
+            failed.append(_failure(page, away))
     return failed
 
 
