@@ -118,11 +118,11 @@ def set_traps(root: Path, outside: Path) -> None:
         base.mkdir(parents=True, exist_ok=True)
         for name, target in {
             "out.md": outside / "secret.md",
-            "gone.md": outside / "secrat.md",
+            "non.md": outside / "secrat.md",
             "outdir": outside,
             "updir": Path("../../.."),
             "env.md": Path("/proc/self/environ"),
-            "fd.md": Path("/proc/self/fd/0"),
+            "fd0.md": Path("/proc/self/fd/0"),
             "rootdir": Path("/proc/self/root"),
             "one.md": Path("two.md"),
             "two.md": Path("one.md"),
@@ -134,7 +134,10 @@ def set_traps(root: Path, outside: Path) -> None:
 
 
 def ways_out(root: Path, outside: Path) -> dict[str, tuple[str, str]]:
-    """By name, paths that lead outside, or would for a careless reader: to a file that is there, and to none."""
+    """By name, paths that lead outside, or would for a careless reader: to a file that is there, and to none.
+
+    The two are of one length, so that an answer which counts what it was given says the same.
+    """
     up = "../" * 3
 
     def pair(beginning: str, *, end: str = "") -> tuple[str, str]:
@@ -152,15 +155,15 @@ def ways_out(root: Path, outside: Path) -> dict[str, tuple[str, str]]:
         "absolute": pair(f"{outside}/"),
         "absolute twice": pair(f"/{outside}/"),
         "absolute through the vault": pair(f"{root}/../{outside.name}/"),
-        "dots alone": (f"../{outside.name}", "../missing"),
-        "home": ("~/.ssh/id_ed25519", "~/.ssh/missing"),
-        "variable": ("$HOME/.ssh/id_ed25519", "$HOME/.ssh/missing"),
-        "system": ("/etc/passwd", "/etc/missing"),
-        "climb to the system": ("../" * 30 + "etc/passwd", "../" * 30 + "etc/missing"),
+        "dots alone": (f"../{outside.name}", f"../{outside.name[:-1]}x"),
+        "home": ("~/.ssh/id_ed25519", "~/.ssh/id_ed25518"),
+        "variable": ("$HOME/.ssh/id_ed25519", "$HOME/.ssh/id_ed25518"),
+        "system": ("/etc/passwd", "/etc/passwx"),
+        "climb to the system": ("../" * 30 + "etc/passwd", "../" * 30 + "etc/passwx"),
         "proc root": (f"/proc/self/root{outside}/secret.md", f"/proc/self/root{outside}/secrat.md"),
-        "proc cwd": ("/proc/self/cwd/manage.py", "/proc/self/cwd/missing"),
-        "proc environ": ("../../proc/self/environ", "../../proc/self/missing"),
-        "dev fd": ("/dev/fd/0", "/dev/fd/999"),
+        "proc cwd": ("/proc/self/cwd/manage.py", "/proc/self/cwd/manage.px"),
+        "proc environ": ("../../proc/self/environ", "../../proc/self/enviroz"),
+        "dev fd": ("/dev/fd/0", "/dev/fd/9"),
         "file address": (f"file://{outside}/secret.md", f"file://{outside}/secrat.md"),
         "backslashes": (f"..\\..\\{outside.name}\\secret.md", f"..\\..\\{outside.name}\\secrat.md"),
         "mixed slashes": (f"..\\../{outside.name}/secret.md", f"..\\../{outside.name}/secrat.md"),
@@ -182,10 +185,10 @@ def ways_out(root: Path, outside: Path) -> dict[str, tuple[str, str]]:
         "slash at the end": pair(relative, end="/"),
     }
     for base in ("", "raw/sources/", "wiki/concepts/"):
-        found[f"linked file {base}"] = (f"{base}out.md", f"{base}gone.md")
+        found[f"linked file {base}"] = (f"{base}out.md", f"{base}non.md")
         found[f"linked folder {base}"] = pair(f"{base}outdir/")
         found[f"linked parent {base}"] = pair(f"{base}updir/{outside.name}/")
-        found[f"linked proc {base}"] = (f"{base}env.md", f"{base}fd.md")
+        found[f"linked proc {base}"] = (f"{base}env.md", f"{base}fd0.md")
         found[f"linked root {base}"] = pair(f"{base}rootdir{outside}/")
         found[f"linked circle {base}"] = (f"{base}one.md", f"{base}two.md")
     return found  # type: ignore[return-value]
