@@ -259,8 +259,6 @@ VAULT_ID = read_vault_id(SYNAPSE_VAULT, SYNAPSE_DATA)
 _index = SYNAPSE_DATA / (VAULT_ID or "no-vault") / "index.sqlite3"
 _SQLITE: dict[str, Any] = {
     "transaction_mode": "IMMEDIATE",  # a deferred transaction that turns into a write fails at once under load
-    # Who waits for another writer asks again ten times a second, and newcomers more often: the wait is not fair. Of
-    # twelve processes that write without a pause one waited 8 seconds, and in 20 one of them would be refused at times.
     "timeout": 60,
     "init_command": (
         "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;PRAGMA foreign_keys=ON;"
@@ -276,7 +274,7 @@ def _database() -> dict[str, Any]:
         return {**env.db_url("DATABASE_URL"), "CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
     if url:
         UNREADABLE_SETTINGS["DATABASE_URL"] = "postgres://user:password@host:5432/name"
-    return {"ENGINE": "django.db.backends.sqlite3", "NAME": str(_index), "OPTIONS": _SQLITE}
+    return {"ENGINE": "synapse.sqlite", "NAME": str(_index), "OPTIONS": _SQLITE}
 
 
 DATABASES = {"default": _database()}

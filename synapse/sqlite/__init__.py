@@ -1,0 +1,1 @@
+"""Django's SQLite, with a turn for each process that wants to write."""
