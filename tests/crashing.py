@@ -11,6 +11,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import logging
 import os
 import pickle
 import random
@@ -228,10 +229,14 @@ def try_faults(change: str, most: int) -> dict[str, Any]:
     found: list[str] = []
     answers: Counter[str] = Counter()
     for number, (at, name, fault, lasting) in enumerate(_spread(cases, most, change), 1):
-        told = in_child(partial(attempt, change, number, at, fault, lasting))
+        met = f"{change} at {at} ({name}) {fault!r} lasting={lasting}"
+        try:
+            told = in_child(partial(attempt, change, number, at, fault, lasting))
+        except AssertionError as failed:
+            failed.add_note(met)
+            raise
         answers[told["told"]] += 1
-        met = f"{change} at {at} ({name}) {fault!r} lasting={lasting} {told['told']}"
-        found += [f"{met}: {one}" for one in told["wrong"]]
+        found += [f"{met} {told['told']}: {one}" for one in told["wrong"]]
     return {"steps": len(calls), "tried": sum(answers.values()), "answers": answers, "wrong": found}
 
 
@@ -337,6 +342,7 @@ def begin() -> None:
 
 if __name__ == "__main__":
     django.setup()
+    logging.disable()  # failures are logged as they should be, and what is written to stderr is none of these
     how, most, *names = sys.argv[1:]
     begin()
     if how == "create":

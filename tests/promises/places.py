@@ -13,7 +13,7 @@ from benchmarks.scan import ROOT
 def asked(environment: dict[str, str], *arguments: str) -> Any:
     command = [sys.executable, "-m", "tests.crashing", *arguments]
     process = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=850)
-    assert (process.returncode, process.stderr) == (0, "")
+    assert (process.returncode, process.stderr) == (0, ""), process.stderr[-4000:]
     return json.loads(process.stdout)
 
 

@@ -116,6 +116,23 @@ def test_a_line_that_waits_comes_before_that_of_the_next_change(
     assert history.last_written_hash(vault, PAGE) == (last.content_hash if later != "remove" else None)
 
 
+def test_a_deleted_page_that_was_brought_back_gets_its_line(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its bytes are those of the delete's line, which says nothing of what stands."""
+    hashed = write(vault, b"one").content_hash
+    writer.remove(vault, PATH, expected_hash=hashed, page_id=PAGE, author=ALICE)
+    with monkeypatch.context() as patch:
+
+        def fail(*args: object, **kwargs: object) -> None:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+        patch.setattr(versions, "append", fail)
+        assert write(vault, b"one").history_pending
+    (done,) = history.recover_orphans(vault)
+    assert (done["reason"], done["content_hash"]) == ("completed", hashed)
+    assert [version.action for version in history.versions(vault, PAGE)] == ["create", "delete", "create"]
+    assert history.last_written_hash(vault, PAGE) == hashed
+
+
 def test_lines_that_wait_are_added_in_their_order(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the next change could not add it either, recovery takes the older one first."""
     write(vault, b"one")

@@ -136,7 +136,8 @@ def _stands(history: int, place: Place | None, origin: Place | None, change: Cha
         return here == change.content_hash and (origin is None or not identity(*origin))
     if change.action == "create":
         last = next(newest_first(history), None)
-        return not held and here == change.content_hash and not (last and last.content_hash == here)
+        known = last is not None and last.action != "delete" and last.content_hash == here
+        return not held and here == change.content_hash and not known
     if place is not None:
         _drop_second_name(place, change.file, in_folder=history)
     ours_never_placed = held == change.content_hash and change.action != "delete"
