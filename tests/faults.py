@@ -27,6 +27,8 @@ from vault.disk import confined
 from vault.writing import exchange
 
 ROOMS: Final = ("vault", "wiki", "reviews", "mcpapi", "synapse")
+#: The backend of the database, whose calls are its own, and counted as statements (:func:`database_counted`).
+DATABASE: Final = "synapse.sqlite"
 
 #: Calls that can leave the disk otherwise than it was. ``open`` is one when it may create.
 CHANGING: Final = {
@@ -149,7 +151,8 @@ class Kernel:
 
     def _counts(self) -> bool:
         """Whether the call comes from one of our rooms (asked by a hook, for whoever called the hook)."""
-        return self.on and sys._getframe(2).f_globals.get("__name__", "").split(".")[0] in ROOMS
+        name: str = sys._getframe(2).f_globals.get("__name__", "")
+        return self.on and name.split(".")[0] in ROOMS and not name.startswith(DATABASE)
 
     def _hooked(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def hook(*args: Any, **kwargs: Any) -> Any:

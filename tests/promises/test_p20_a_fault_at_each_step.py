@@ -142,7 +142,7 @@ def test_a_fault_at_each_system_call(tmp_path: Path, operation: str, mechanism: 
 @pytest.mark.parametrize("change", figure(("write",), tuple(CHANGES)))
 def test_a_fault_under_the_services(own_vault: dict[str, str], change: str, measured: Measured) -> None:
     """With the database: an error before the exchange, after it a write that the index catches up with."""
-    found = crashed(own_vault, "fault", figure(4, 120), change)
+    found = crashed(own_vault, "fault", figure(4, 20), change)
     assert found["wrong"] == []
     measured("P20", f"{change} through the services: {found['tried']} faults, answers {found['answers']}")
 
