@@ -69,10 +69,15 @@ def test_the_turn_is_given_back_when_it_does_not_begin(database: base.DatabaseWr
 def test_who_gets_no_turn_asks_anyway(database: base.DatabaseWrapper, tmp_path: Path) -> None:
     """Someone holds it for longer than SQLite would wait."""
     said: list[str] = []
+
+    def around(execute: Callable[..., Any], sql: str, *rest: Any) -> Any:
+        said.append(sql)
+        return execute(sql, *rest)
+
     holder = os.open(tmp_path, os.O_RDONLY)
     try:
         fcntl.flock(holder, fcntl.LOCK_EX)
-        begin(database, lambda execute, sql, *rest: (said.append(sql), execute(sql, *rest)))
+        begin(database, around)
         assert said == ["BEGIN IMMEDIATE"]
         assert database.connection.in_transaction
     finally:
