@@ -31,7 +31,7 @@ MAX_K: Final = 100
 #: What a person or an agent is given at most, through any door.
 MOST_SHOWN: Final = 50
 #: Pages of each list that are fused: what is beyond has no say in the first ten (docs/benchmarks-search.md).
-LIST: Final = 100
+LIST: Final = 150
 #: One place in so many is for pages that links lead to.
 _LINKED_SHARE: Final = 4
 BROKEN_WORDS: Final = "The words index can't be read. Run `manage.py search --rebuild` to make it anew."
@@ -191,8 +191,8 @@ def _phase(words: bool, meaning: bool) -> Phase:
 def _with_linked(candidates: Sequence[Found], k: int, depth: int, filters: Filters) -> list[Found]:
     """The ``k`` pages of the answer, best first, equals by path.
 
-    Reciprocal ranks are flat: the eighth has nine tenths of the first, so that a linked page would never come in by
-    its score where many pages have a word of the query. So a quarter of the places is kept for them.
+    Reciprocal ranks are flat: the eighth has six tenths of the first, so that a linked page, with half of its seed's,
+    would not come in by its score where many pages have a word of the query. A quarter of the places is kept for them.
     """
     if not depth or not candidates:
         return list(candidates[:k])
