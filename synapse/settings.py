@@ -262,7 +262,7 @@ _SQLITE: dict[str, Any] = {
     "timeout": 60,
     "init_command": (
         "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;PRAGMA foreign_keys=ON;"
-        "PRAGMA temp_store=MEMORY;PRAGMA cache_size=-32768;"
+        "PRAGMA temp_store=MEMORY;PRAGMA cache_size=-8192;"
     ),
 }
 
