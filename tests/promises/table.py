@@ -10,13 +10,15 @@ of docs/promises.md. A promise without a full run says so in its row.
 from __future__ import annotations
 
 import json
+import re
 import sys
-from collections import Counter, defaultdict
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = ROOT / "docs" / "promises.md"
+NUMBER = re.compile(r"\d[\d,]*")
 BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
 
 #: Each promise, and the figure that it is held to.
@@ -74,10 +76,30 @@ def rows(seen: dict[str, list[dict[str, Any]]]) -> str:
 
 
 def told(seen: list[dict[str, Any]]) -> list[str]:
-    """What was found, each once: "2,000 operations: equal (sqlite) × 20" where tests of one module saw the same."""
-    counts = Counter((one["test"].partition("::")[0], f"{one['found']} ({one['engine']})") for one in seen)
-    of_all = {text: max(count for (_, other), count in counts.items() if other == text) for _, text in counts}
-    return [text if count == 1 else f"{text} × {count}" for text, count in of_all.items()]
+    """What was found, a text for each kind: figures of one kind are added up, "1,203 faults, 0 lost (16 runs)".
+
+    Of a test that ran more than once the last run counts. What stands before a colon names the run and is left out
+    where there are several of a kind.
+    """
+    last = {(one["test"], one["engine"], kind(one["found"])): one["found"] for one in seen}
+    of_a_kind: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for (_, database, shape), found in last.items():
+        of_a_kind[database, shape].append(found)
+    return [f"{added_up(shape, found)} ({database})" for (database, shape), found in of_a_kind.items()]
+
+
+def kind(found: str) -> str:
+    """A text without the name of its run, and with # for each number."""
+    return NUMBER.sub("#", found.rpartition(": ")[2])
+
+
+def added_up(shape: str, found: list[str]) -> str:
+    """One text for several of a kind."""
+    if len(set(found)) == 1:
+        return found[0] if len(found) == 1 else f"{found[0]} × {len(found)}"
+    numbers = [[int(number.replace(",", "")) for number in NUMBER.findall(one.rpartition(": ")[2])] for one in found]
+    sums = iter(f"{sum(each):,}" for each in zip(*numbers, strict=True))
+    return "".join(next(sums) if part == "#" else part for part in re.split("(#)", shape)) + f" ({len(found)} runs)"
 
 
 def soaks(seen: dict[str, list[dict[str, Any]]]) -> list[str]:
