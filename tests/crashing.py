@@ -34,6 +34,8 @@ from tests.changes import CHANGES, END, GIVEN, author, body, standing, write
 from tests.faults import SECRET, Kernel, database_counted, faults_of
 from tests.racing import race
 
+#: What is noted in the database alone, so that it is no success where that fails; it is sent again.
+DECISIONS = ("review",)
 #: Made by code, and made again by it.
 GENERATED = ("wiki/index.md", "wiki/log.md")
 
@@ -116,7 +118,7 @@ def wrong(before: set[str]) -> list[str]:
     from vault import history
     from vault.current import current_vault
     from wiki.models import Page
-    from wiki.services.catalog import render_index
+    from wiki.services.catalog import render_index, write_index
     from wiki.sync import scan
 
     vault, found = current_vault(), []
@@ -144,6 +146,7 @@ def wrong(before: set[str]) -> list[str]:
         file.unlink()  # or the vault would grow with each attempt
     if new:
         scan(allow_deletions=True)
+        write_index()  # which no scan does, and a change that is refused neither
     return found
 
 
@@ -200,14 +203,29 @@ def attempt(change: str, number: int, at: int, fault: Any, lasting: bool) -> dic
                     found.append("the answer names the place")
             except DatabaseError:
                 told = "database"
-    if told not in ("done", "unconfirmed") and visible() != files:
+    again = change in DECISIONS and told == "database"
+    if told not in ("done", "unconfirmed") and visible() != files and not again:
         found.append("files have changed all the same")
     run_due(now=True)
     if lasting:
         recover()  # where even a note could not be made, the next look of the watcher and the next start
     elif told != "done":
         scan()
+    if again:
+        found += sent_again(made, stands=visible() != files)
     return {"told": "done, index_pending" if warned else told, "wrong": found + wrong(before)}
+
+
+def sent_again(made: Callable[[], Any], *, stands: bool) -> list[str]:
+    """The same decision once more, when its claim has ended: a page that was made already is not made again."""
+    from reviews.models import ReviewItem, Status
+    from wiki.jobs import run_due
+
+    files = visible()
+    ReviewItem.objects.filter(status=Status.PENDING).update(claim=None, claimed_at=None)
+    made()
+    run_due(now=True)
+    return ["the page was written again"] if stands and visible() != files else []
 
 
 def visible() -> dict[str, bytes]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.db import OperationalError
 
 from tests.conftest import VaultFolder
 from tests.wiki.conftest import Writer
@@ -13,7 +14,7 @@ from vault.current import current_vault
 from vault.errors import ErrorCode
 from wiki import jobs
 from wiki.models import Audit, Link, Page
-from wiki.services import page_by_title, page_delete, page_history, page_move, page_restore, page_retitle
+from wiki.services import page_by_title, page_delete, page_history, page_move, page_restore, page_retitle, removing
 from wiki.sync import dump_index, scan
 
 pytestmark = pytest.mark.django_db
@@ -90,6 +91,22 @@ def test_a_title_that_was_given_away_meanwhile(vault_folder: VaultFolder, claude
     alice.do(page_retitle, page=other, title="Ada")
     back = claude.do(page_restore, page=page, version=1)
     assert [warning.split(":")[0] for warning in back.warnings] == ["title_taken"]
+
+
+def test_a_page_that_is_back_although_the_database_can_not_tell_of_its_title(
+    vault_folder: VaultFolder, claude: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = claude.write("Ada").page
+    claude.do(page_delete, page=first)
+    number = page_history(first)[0]["number"]
+
+    def away(title: str) -> None:
+        raise OperationalError
+
+    monkeypatch.setattr(removing, "titled", away)
+    back = claude.do(page_restore, page=Page.objects.get(uid=first.uid), version=number)
+    assert back.warnings == []
+    assert page_by_title("Ada").uid == first.uid
 
 
 def test_a_place_that_is_taken(vault_folder: VaultFolder, claude: Writer) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import Any
 from uuid import uuid5
+
+from django.db import DatabaseError
 
 from vault import history, writer
 from vault.current import current_vault
@@ -104,6 +106,7 @@ def _bring_back(page: Page, data: bytes, detail: dict[str, Any], author: Author)
             detail=detail,
         )
         done = record_bytes(change, data)
-    if INDEX_PENDING not in done.warnings and titled(done.page.title).exclude(uid=page.uid).exists():
-        done.warnings.append("title_taken: another page has this title now. Give one of them another title.")
+    with suppress(DatabaseError):  # the page is back, whether the database can tell of others or not
+        if INDEX_PENDING not in done.warnings and titled(done.page.title).exclude(uid=page.uid).exists():
+            done.warnings.append("title_taken: another page has this title now. Give one of them another title.")
     return done
