@@ -12,7 +12,7 @@ from tests.services.place import Place, place
 pytestmark = pytest.mark.services
 
 #: Orders of chance, each tried in a place of its own.
-ORDERS = figure(2, 5)
+ORDERS = figure(1, 5)
 
 
 def change(there: Place) -> None:
