@@ -220,11 +220,13 @@ def sent_again(made: Callable[[], Any], *, stands: bool) -> list[str]:
     """The same decision once more, when its claim has ended: a page that was made already is not made again."""
     from reviews.models import ReviewItem, Status
     from wiki.jobs import run_due
+    from wiki.sync import scan
 
     files = visible()
     ReviewItem.objects.filter(status=Status.PENDING).update(claim=None, claimed_at=None)
     made()
     run_due(now=True)
+    scan()
     return ["the page was written again"] if stands and visible() != files else []
 
 

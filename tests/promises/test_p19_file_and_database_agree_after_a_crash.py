@@ -8,8 +8,8 @@ from tests.changes import CHANGES
 from tests.promises.figures import Measured, figure
 from tests.promises.places import crashed
 
-#: Steps at which each change is killed; in full, all that change the disk or the database.
-KILLS = figure(3, 1_000)
+#: Steps at which each change is killed; in full, all that change the disk or the database (of many alike, some).
+KILLS = figure(2, 40)
 #: The changes that are tried; each goes another way through the services.
 TRIED = figure(("write",), tuple(CHANGES))
 

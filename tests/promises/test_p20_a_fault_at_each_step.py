@@ -42,7 +42,7 @@ from vault.root import Vault
 TYPED = {ErrorCode.STORAGE_ERROR, ErrorCode.CONFLICT, ErrorCode.NOT_FOUND, ErrorCode.PATH_NOT_ALLOWED}
 AFTER = {"create": {PATH: NEW}, "replace": {PATH: NEW}, "remove": {}, "move": {"wiki/moved/to.md": OLD}}
 #: How many of a change's faults are tried in the short form.
-SOME = 25
+SOME = 12
 
 
 def fresh(folder: Path, operation: str) -> Vault:
@@ -142,7 +142,7 @@ def test_a_fault_at_each_system_call(tmp_path: Path, operation: str, mechanism: 
 @pytest.mark.parametrize("change", figure(("write",), tuple(CHANGES)))
 def test_a_fault_under_the_services(own_vault: dict[str, str], change: str, measured: Measured) -> None:
     """With the database: an error before the exchange, after it a write that the index catches up with."""
-    found = crashed(own_vault, "fault", figure(4, 20), change)
+    found = crashed(own_vault, "fault", figure(3, 20), change)
     assert found["wrong"] == []
     measured("P20", f"{change} through the services: {found['tried']} faults, answers {found['answers']}")
 
