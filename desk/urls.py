@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path, re_path
 
-from desk.views import drafts, front, keys, map, reading, searching
+from desk.views import drafts, files, front, keys, map, reading, searching
 
 app_name = "desk"
 
@@ -16,5 +16,6 @@ urlpatterns = [
     path("read", searching.Read.as_view(), name="read"),
     path("read/", searching.Read.as_view()),
     # A path may hold any character, line breaks too: what is not allowed is for the service to refuse.
+    re_path(r"^raw-file/(?P<path>(?s:.+))\Z", files.RawFile.as_view(), name="raw-file"),
     re_path(r"^read/(?P<path>(?s:.+))\Z", reading.PageView.as_view(), name="page"),
 ]
