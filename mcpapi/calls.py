@@ -22,6 +22,7 @@ from mcpapi.telemetry import CallRecord, Outcome
 from mcpapi.validation import validated
 from mcpapi.workers import Workers
 from vault.errors import ErrorCode, SynapseError
+from wiki import faults
 from wiki.deadlines import deadline, timed_out
 
 _READ_THREADS: Final = 16
@@ -112,7 +113,9 @@ class Calls:
         except SynapseError as error:
             late = error.code is ErrorCode.TOOL_TIMEOUT
             return call.failed(error, Outcome.TIMEOUT if late else Outcome.STRUCTURED_ERROR)
-        except Exception:
+        except Exception as error:
+            if away := faults.as_error(error):
+                return call.failed(away, Outcome.STRUCTURED_ERROR)
             # Whatever it is, its text may quote a file: the log gets the place, the caller nothing of it.
             logger.exception(_FAILED, call.shown_name())
             return call.failed(unforeseen(), Outcome.EXCEPTION)

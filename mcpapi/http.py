@@ -32,6 +32,7 @@ from mcpapi.self_test import self_test
 from mcpapi.server import CALLER_KEY, build
 from mcpapi.workers import Workers
 from vault.errors import ErrorCode, SynapseError
+from wiki import faults
 from wiki.tokens import last_used
 
 MOUNTS: Final = frozenset({"/mcp", "/mcp/server"})
@@ -91,7 +92,10 @@ class McpApp:
             await self._answer(scope, receive, send)
         except SynapseError as error:
             await _refusal(error, scope)(scope, receive, send)
-        except Exception:
+        except Exception as error:
+            if away := faults.as_error(error):
+                await _refusal(away, scope)(scope, receive, send)
+                return
             # The protocol's own failures are answered inside it, so no answer has begun here.
             logger.exception("a request to /mcp failed")
             await _refusal(unforeseen(), scope)(scope, receive, send)

@@ -24,6 +24,7 @@ from mcpapi.calls import Calls, unforeseen
 from mcpapi.completions import complete
 from mcpapi.workers import Workers
 from vault.errors import ErrorCode, SynapseError
+from wiki import faults
 from wiki.deadlines import deadline, timed_out
 from wiki.sync.values import storable
 
@@ -107,7 +108,9 @@ class Lookups:
             raise timed_out(_SECONDS)
         except SynapseError as error:
             raise refusal(error, revision=ctx.protocol_version, uri=uri) from None
-        except Exception:
+        except Exception as error:
+            if away := faults.as_error(error):
+                raise refusal(away, revision=ctx.protocol_version, uri=uri) from None
             # Whatever it is, its text may quote a file: the log gets the place, the caller nothing of it.
             logger.exception("a look-up failed")
             raise refusal(unforeseen(), revision=ctx.protocol_version, uri=uri) from None

@@ -18,6 +18,7 @@ from mcpapi.http import lifespan, mcp_app  # noqa: E402
 from synapse.body_limit import with_bodies_read_out, with_body_limit, with_timely_bodies  # noqa: E402
 from synapse.connections import with_own_connections  # noqa: E402
 from synapse.content_type import with_readable_content_type  # noqa: E402
+from synapse.headers import with_safe_headers  # noqa: E402
 from synapse.strangers import with_few_strangers  # noqa: E402
 
 # WhiteNoise streams a static file from a plain iterator. Django reads that in a thread, as it should, but warns.
@@ -37,7 +38,7 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 
-async def application(scope: Scope, receive: Receive, send: Send) -> None:
+async def _dispatch(scope: Scope, receive: Receive, send: Send) -> None:
     """Dispatch one connection by its path; the MCP session manager lives as long as the server."""
     if scope["type"] == "lifespan":
         await _live(receive, send)
@@ -47,6 +48,9 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
         await _django(scope, receive, send)
     elif scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1000})
+
+
+application = with_safe_headers(_dispatch)
 
 
 async def _live(receive: Receive, send: Send) -> None:

@@ -17,10 +17,11 @@ from vault.disk.confined import Mechanism, best_mechanism
 from vault.drafts import list_drafts
 from vault.errors import SynapseError
 from vault.history import history_size
-from wiki import jobs
+from wiki import faults, jobs
 from wiki.binding import check_binding
 from wiki.embedding.progress import in_words, progress
 from wiki.models import Link, LinkState, Page, Token, VaultState
+from wiki.services import troubles
 from wiki.startup import pending_migrations
 from wiki.sync import scan
 from wiki.vectors.embedders import current_embedder, embedder_problem
@@ -57,6 +58,14 @@ def _settings_and_root() -> Iterator[Finding]:
         yield Finding("settings", verdict, str(problem.msg), str(problem.hint or ""))
     if not problems:
         yield Finding("settings", Verdict.OK, f"vault at {settings.SYNAPSE_VAULT}, index below {settings.SYNAPSE_DATA}")
+
+
+def _surroundings() -> Iterator[Finding]:
+    for trouble in troubles():
+        verdict = Verdict.ERROR if trouble.stops else Verdict.WARNING
+        words = faults.SAID[trouble.fault]
+        what = f"{words.happened} {words.safe} {trouble.more}".rstrip()
+        yield Finding(trouble.fault.value.replace("_", " "), verdict, what, words.to_do)
 
 
 def _identity() -> Iterator[Finding]:
@@ -168,6 +177,7 @@ def _doors() -> Iterator[Finding]:
 
 CHECKS: list[Callable[[], Iterator[Finding]]] = [
     _settings_and_root,
+    _surroundings,
     _identity,
     _database,
     _index,
@@ -185,10 +195,9 @@ def examine() -> list[Finding]:
             found.extend(check())
         except SynapseError as error:
             found.append(Finding(check.__name__.strip("_").replace("_", " "), Verdict.ERROR, error.message))
-        except DatabaseError:
-            found.append(
-                Finding("database", Verdict.ERROR, "It does not answer.", "Check DATABASE_URL, or run `make serve`.")
-            )
+        except DatabaseError as error:
+            words = faults.SAID[faults.of_database(error) or faults.Fault.DATABASE_AWAY]
+            found.append(Finding("database", Verdict.ERROR, f"{words.happened} {words.safe}", words.to_do))
         if any(finding.verdict is Verdict.ERROR for finding in found):
             break
     return found

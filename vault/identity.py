@@ -12,13 +12,13 @@ import secrets
 import stat
 import threading
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from vault.disk.confined import READ_FLAGS, open_beneath, refusal
 from vault.errors import ErrorCode, SynapseError
-from vault.writing.exchange import create_file, rename_new, sync_file, sync_folder, unlink, write_all
+from vault.writing.exchange import close, create_file, rename_new, sync_file, sync_folder, unlink, write_all
 
 if TYPE_CHECKING:
     from vault.root import Vault
@@ -78,7 +78,7 @@ def read_vault_id(root: Path, data: Path) -> str | None:
     except SynapseError:
         return None
     finally:
-        os.close(folder)
+        close(folder)
     return str(found) if found else None
 
 
@@ -99,7 +99,7 @@ def stored_id(folder: int, path: str = ID_FILE) -> uuid.UUID | None:
     except OSError as error:
         raise refusal(error) from None
     finally:
-        os.close(descriptor)
+        close(descriptor)
     with contextlib.suppress(ValueError):
         found = uuid.UUID(text)
         if str(found) == text.lower():
@@ -124,7 +124,7 @@ def store_id(folder: int) -> uuid.UUID:
             write_all(descriptor, f"{made}\n".encode())
             sync_file(descriptor)
         finally:
-            os.close(descriptor)
+            close(descriptor)
         rename_new(folder, temporary, folder, ID_FILE)
         sync_folder(folder)
     except OSError as error:
@@ -191,6 +191,24 @@ class IdLedger:
             except OSError as error:
                 raise refusal(error) from None
 
+    @contextlib.contextmanager
+    def renamed(self, path: str, page_id: uuid.UUID) -> Iterator[None]:
+        """Record that ``path`` is this page, for a block that makes it so; what held before is recorded if it fails.
+
+        First, so that the id survives a crash in between. A change that is refused must leave no line: where the path
+        is another page's, an index made anew would take that one for this.
+        """
+        before = self.id_at(path) or uuid.uuid5(self._vault.id, path)
+        self.record(path, page_id)
+        try:
+            yield
+        except BaseException as error:
+            stands = isinstance(error, SynapseError) and "unconfirmed" in error.repair
+            if before != page_id and not stands:
+                with contextlib.suppress(SynapseError):  # the disk failed: that is what is to be told
+                    self.record(path, before)
+            raise
+
     def _refresh(self) -> None:
         if self._seen is not None and file_version(self._vault.state / _LEDGER) == self._seen:
             return
@@ -210,7 +228,7 @@ class IdLedger:
             except OSError as error:
                 raise refusal(error) from None
             finally:
-                os.close(descriptor)
+                close(descriptor)
 
     def _forget(self) -> None:
         self._known, self._seen, self._read_to = {}, None, 0
@@ -249,6 +267,6 @@ def _append(folder: int, data: bytes) -> None:
         write_all(descriptor, data)
         sync_file(descriptor)
     finally:
-        os.close(descriptor)
+        close(descriptor)
     if not size:
         sync_folder(folder)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from vault.disk.confined import folder_beneath, refusal
 from vault.errors import ErrorCode, SynapseError
+from vault.writing.exchange import close
 
 if TYPE_CHECKING:
     from vault.root import Vault
@@ -44,7 +45,7 @@ def _forget_in_child() -> None:
     # A forked child holds copies of the descriptors, but not the locks: those are the parent's.
     for descriptor in _descriptors:
         with contextlib.suppress(OSError):
-            os.close(descriptor)
+            close(descriptor)
     _descriptors.clear()
     _held.locks.clear()
 
@@ -109,9 +110,9 @@ def _take_in(folder: int, name: str, deadline: float | None) -> int | None:
                 _descriptors.add(descriptor)
                 return descriptor
         except BaseException:
-            os.close(descriptor)
+            close(descriptor)
             raise
-        os.close(descriptor)
+        close(descriptor)
         if not got:
             return None
 
@@ -155,4 +156,4 @@ def _release(vault: Vault, name: str, descriptor: int) -> None:
     # Unlocked, not only closed: a child forked meanwhile may hold a copy.
     with contextlib.suppress(OSError):
         fcntl.flock(descriptor, fcntl.LOCK_UN)
-    os.close(descriptor)
+    close(descriptor)

@@ -41,6 +41,7 @@ from vault.identity import (
     stored_id,
 )
 from vault.paths import check_path, compile_exclude, has_invisible
+from vault.writing.exchange import close
 
 __all__ = ["FileDigest", "FileRead", "FileStat", "Skipped", "Vault", "WalkEntry"]
 
@@ -282,7 +283,7 @@ class Vault:
         try:
             yield root
         finally:
-            os.close(root)
+            close(root)
 
     @contextlib.contextmanager
     def _open_file(self, path: str, *, exact: bool) -> Iterator[tuple[int, str]]:
@@ -307,7 +308,7 @@ class Vault:
             except OSError as error:
                 raise refusal(error) from None
             finally:
-                os.close(descriptor)
+                close(descriptor)
 
     def _reopen(self, root: int, path: str) -> int:
         try:
@@ -328,7 +329,7 @@ def _open_folder(path: Path) -> Iterator[int]:
     try:
         yield descriptor
     finally:
-        os.close(descriptor)
+        close(descriptor)
 
 
 def _named(names: list[str], wanted: str) -> str | None:

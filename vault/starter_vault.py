@@ -10,7 +10,7 @@ from typing import Final
 
 from vault.disk.confined import FOLDER_FLAGS, folder_beneath, open_beneath
 from vault.errors import ErrorCode, SynapseError
-from vault.writing.exchange import create_file, rename_new, sync_file, sync_folder, unlink, write_all
+from vault.writing.exchange import close, create_file, rename_new, sync_file, sync_folder, unlink, write_all
 
 STARTER: Final = Path(__file__).resolve().parent / "starter"
 FOLDERS: Final = (
@@ -40,7 +40,7 @@ def create_starter(root: Path) -> list[str]:
                 if _make_file(folder, path, file.read_bytes()):
                     made.append(path)
         finally:
-            os.close(folder)
+            close(folder)
     except OSError:
         raise SynapseError(
             ErrorCode.STORAGE_ERROR,
@@ -52,7 +52,7 @@ def create_starter(root: Path) -> list[str]:
 
 def _make_folder(root: int, path: str) -> bool:
     try:
-        os.close(open_beneath(root, path, FOLDER_FLAGS))
+        close(open_beneath(root, path, FOLDER_FLAGS))
     except FileNotFoundError:
         with folder_beneath(root, path, create=True):
             return True
@@ -74,7 +74,7 @@ def _make_file(root: int, path: str, data: bytes) -> bool:
         except FileExistsError:
             return False
         finally:
-            os.close(descriptor)
+            close(descriptor)
             with contextlib.suppress(FileNotFoundError):
                 unlink(folder, temporary)
         sync_folder(folder)

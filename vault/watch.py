@@ -157,6 +157,17 @@ def watch(vault: Vault, *, stop: threading.Event, settle: float) -> Iterator[set
     return _watch(vault, tracker, stop)
 
 
+class _Notices:
+    """Whether the system tells this process of changed files, as far as it has found out."""
+
+    refused = False
+
+
+def is_blind() -> bool:
+    """Whether this process watches without the system's help, because that was refused."""
+    return _Notices.refused
+
+
 def _watch(vault: Vault, tracker: Tracker, stop: threading.Event) -> Iterator[set[str]]:
     notified = True
     while not stop.is_set():
@@ -164,10 +175,11 @@ def _watch(vault: Vault, tracker: Tracker, stop: threading.Event) -> Iterator[se
             yield from _watch_root(vault, tracker, stop, notified=notified)
         except SynapseError:
             notified = True  # the root is gone; what comes instead may be another file system
+            _Notices.refused = False
         except (OSError, RuntimeError) as error:
             if is_folder(vault.root) and notified:
                 logger.warning("The system gives no notice of changed files (%s); looking myself", type(error).__name__)
-                notified = False
+                notified, _Notices.refused = False, True
         stop.wait(_ROOT_RETRY_SECONDS)
 
 

@@ -6,11 +6,15 @@ change visible an error leaves everything as it was. From then on the change
 stands: what is still to be recorded and could not be is told by
 ``Written.history_pending``, and :func:`vault.history.recover_orphans` catches up.
 
+A disk that fails after that step, and again when the step is to be taken back, gets
+``storage_error`` with ``unconfirmed``: the change is visible and may not last.
+
 Source: design, "Out: the one write path"; promises P1 to P6 and P20.
 """
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 from contextlib import suppress
@@ -24,7 +28,7 @@ from vault.disk.state import storage_error, storage_guard
 from vault.errors import ErrorCode, SynapseError
 from vault.writing import exchange, orphans, placement, versions
 from vault.writing.pending import Pending, begin
-from vault.writing.placement import NotExpectedError, identity
+from vault.writing.placement import NotExpectedError, NotTakenBackError, identity
 from vault.writing.target import drop_temp, find, sha256, write_temp
 from vault.writing.versions import Author, page_folder
 
@@ -40,6 +44,10 @@ _NOT_REMOVED: Final = "The page was not removed."
 _NOT_MOVED: Final = "The page was not moved."
 _STALE: Final = (
     "The page is not the version this change was based on. Read it again, merge, and write with its content_hash."
+)
+_UNSAFE: Final = (
+    "The disk failed just after the change, which stands for now but may not last. "
+    "Look at the page before you repeat the change."
 )
 _EXISTS: Final = "There is a file at this path already. Read it, or choose another path."
 
@@ -86,6 +94,8 @@ def create(vault: Vault, path: str, data: bytes, *, page_id: UUID, author: Autho
             status = write_temp(folder, pending, data, like=None)
             try:
                 exchange.rename_new(folder, pending.change.temp, folder, name)
+            except exchange.HalfRenamedError as error:
+                raise _in_doubt(vault, path, data, author, error, base_hash=None) from None
             except OSError as error:
                 drop_temp(folder, pending)
                 if isinstance(error, FileExistsError):
@@ -94,8 +104,9 @@ def create(vault: Vault, path: str, data: bytes, *, page_id: UUID, author: Autho
             try:
                 exchange.sync_folder(folder)
             except OSError as error:
-                _withdraw_new(vault, folder, name, history, pending)
-                raise _refused(vault, path, data, author, error, base_hash=None) from None
+                withdrawn = _withdraw_new(vault, folder, name, history, pending)
+                answer = _refused if withdrawn else _in_doubt
+                raise answer(vault, path, data, author, error, base_hash=None) from None
             return _finish(folder, history, pending, status, displaced_hash=None, shelved=False)
 
 
@@ -139,6 +150,8 @@ def replace(
             status = write_temp(folder, pending, data, like=found.stat)
             try:
                 shelved = placement.put_over(folder, name, pending.change, history)
+            except NotTakenBackError as failed:
+                raise _in_doubt(vault, path, data, author, failed.error, base_hash=expected_hash) from None
             except (NotExpectedError, OSError) as error:
                 _dispose(vault, folder, history, pending)
                 if isinstance(error, NotExpectedError | FileNotFoundError):
@@ -177,15 +190,21 @@ def remove(vault: Vault, path: str, *, expected_hash: str, page_id: UUID, author
             try:
                 exchange.rename_new(folder, name, folder, temp)
             except OSError as error:
-                pending.settled = True
+                pending.settled = not isinstance(error, exchange.HalfRenamedError)
                 if isinstance(error, FileNotFoundError):
                     raise _missing() from None
                 raise
             try:
                 placement.settle(folder, folder, temp, expected_hash)
             except (NotExpectedError, OSError) as error:
-                with suppress(FileExistsError):  # a newer save has the name: then this one is kept as an orphan
+                try:
                     exchange.rename_new(folder, temp, folder, name)
+                except FileExistsError:
+                    pass  # a newer save has the name: then this one is kept as an orphan
+                except exchange.HalfRenamedError:
+                    raise storage_error(OSError(errno.EIO, ""), _NOT_REMOVED) from None
+                except OSError as failed:
+                    raise _unconfirmed(failed) from None
                 _dispose(vault, folder, history, pending)
                 if isinstance(error, NotExpectedError):
                     current = identity(folder, name) or None
@@ -221,22 +240,29 @@ def move(vault: Vault, source: str, target: str, *, page_id: UUID, author: Autho
             ) as pending,
         ):
             pending.settled = True
-            vault.ids.record(target, page_id)
-            try:
-                _rename(origin, goal, found.stat, pending)
-            except FileExistsError:
-                raise SynapseError(ErrorCode.CONFLICT, _EXISTS, content_hash=identity(*goal)) from None
-            except FileNotFoundError:
-                raise _missing() from None
-            pending.settled = False
-            try:
-                exchange.sync_folder(goal[0])
-                exchange.sync_folder(origin[0])
-            except OSError:
-                _rename(goal, origin, found.stat, pending)
-                pending.settled = True
-                raise
-            status = FileStat.of(os.stat(goal[1], dir_fd=goal[0], follow_symlinks=False))
+            with vault.ids.renamed(target, page_id):
+                try:
+                    _rename(origin, goal, found.stat, pending)
+                except FileExistsError:
+                    raise SynapseError(ErrorCode.CONFLICT, _EXISTS, content_hash=identity(*goal)) from None
+                except FileNotFoundError:
+                    raise _missing() from None
+                except exchange.HalfRenamedError as error:
+                    pending.settled = False
+                    raise _unconfirmed(error) from None
+                pending.settled = False
+                try:
+                    exchange.sync_folder(goal[0])
+                    exchange.sync_folder(origin[0])
+                except OSError:
+                    try:
+                        _rename(goal, origin, found.stat, pending)
+                    except OSError as failed:
+                        raise _unconfirmed(failed) from None
+                    pending.settled = True
+                    raise
+            # The stat that belongs to the hash: a save that came since is told by it.
+            status = FileStat.of(found.stat)
             return _finish(goal[0], history, pending, status, displaced_hash=None, shelved=False)
 
 
@@ -278,17 +304,21 @@ def _finish(
     return Written(change.content_hash, status, displaced_hash, history_pending=not pending.settled)
 
 
-def _withdraw_new(vault: Vault, folder: int, name: str, history: int, pending: Pending) -> None:
-    """Take a new page away again, unless somebody has saved into it meanwhile."""
+def _withdraw_new(vault: Vault, folder: int, name: str, history: int, pending: Pending) -> bool:
+    """Take a new page away again, unless somebody has saved into it meanwhile; False if the disk lets it stand."""
     temp = pending.change.temp
     try:
         exchange.rename_new(folder, name, folder, temp)
-        if identity(folder, temp) != pending.change.content_hash:
-            with suppress(FileExistsError):
-                exchange.rename_new(folder, temp, folder, name)
+    except FileNotFoundError:
+        pass  # somebody else has taken it away
     except OSError as error:
         logger.warning("A new page could not be taken back (error %s).", error.errno)
+        return False
+    with suppress(OSError):
+        if identity(folder, temp) not in ("", pending.change.content_hash):
+            exchange.rename_new(folder, temp, folder, name)
     _dispose(vault, folder, history, pending)
+    return True
 
 
 def _dispose(vault: Vault, folder: int, history: int, pending: Pending) -> None:
@@ -330,6 +360,22 @@ def _refused(
     """The answer to a disk that failed when the text was visible already; kept, if the disk still takes it."""
     answer = storage_error(error, _NOT_WRITTEN)
     answer.repair["draft"] = _keep_draft(vault, path, data, author, reason="storage_error", base_hash=base_hash)
+    return answer
+
+
+def _in_doubt(
+    vault: Vault, path: str, data: bytes, author: Author, error: OSError | None, *, base_hash: str | None
+) -> SynapseError:
+    """The answer to a disk that failed, and failed again when the text was to be taken back."""
+    answer = _unconfirmed(error)
+    answer.repair["draft"] = _keep_draft(vault, path, data, author, reason="storage_error", base_hash=base_hash)
+    return answer
+
+
+def _unconfirmed(error: OSError | None) -> SynapseError:
+    """``storage_error`` for a change that stands, but perhaps not for long; its record stays for recovery."""
+    answer = storage_error(error or OSError(errno.EIO, ""), _UNSAFE)
+    answer.repair["unconfirmed"] = True
     return answer
 
 

@@ -15,6 +15,7 @@ from typing import Final
 
 from vault.current import current_vault
 from vault.errors import SynapseError
+from vault.writing.exchange import close
 
 _NAME: Final = "index-pending.jsonl"
 _FLAGS: Final = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -29,7 +30,7 @@ def note(paths: Iterable[str]) -> None:
             fcntl.flock(fd, fcntl.LOCK_EX)
             os.write(fd, lines)
         finally:
-            os.close(fd)
+            close(fd)
 
 
 def noted() -> bool:
@@ -49,7 +50,7 @@ def take() -> list[str]:
             data = os.pread(fd, os.fstat(fd).st_size, 0)
             os.ftruncate(fd, 0)
         finally:
-            os.close(fd)
+            close(fd)
         return list(dict.fromkeys(path for line in data.split(b"\n") if (path := _path(line))))
     return []
 

@@ -13,6 +13,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from vault.current import current_vault
 from vault.errors import ErrorCode, SynapseError
+from wiki import faults
 
 
 def ensure_vault() -> None:
@@ -37,35 +38,57 @@ def pending_migrations() -> int:
 
 def ensure_tables() -> int:
     """Make or upgrade the database's tables; the number of migrations applied (0: nothing was to do)."""
-    if connection.vendor == "sqlite":
-        try:
-            Path(str(settings.DATABASES["default"]["NAME"])).parent.mkdir(parents=True, exist_ok=True)
-        except OSError:
-            raise SynapseError(
-                ErrorCode.STORAGE_ERROR,
-                "The folder for the index can't be made. Name one that can be written in SYNAPSE_DATA.",
-            ) from None
+    ensure_index_folder()
     try:
         pending = pending_migrations()
         if pending:
             call_command("migrate", verbosity=0, interactive=False)
-    except DatabaseError:
-        raise SynapseError(
-            ErrorCode.STORAGE_ERROR,
-            "The database can't be opened or upgraded. Check DATABASE_URL, or that SYNAPSE_DATA can be written "
-            "and has room.",
-        ) from None
+    except DatabaseError as error:
+        raise database_problem(error) from None
     return pending
 
 
-def require_tables() -> None:
-    """Refuse to go on without tables: ``storage_error`` that names the command which makes them."""
+def ensure_index_folder() -> None:
+    """Make the folder of the built-in index. Raises ``storage_error``."""
+    if connection.vendor != "sqlite":
+        return
     try:
-        missing = pending_migrations()
-    except DatabaseError:
-        missing = -1
-    if missing:
+        Path(str(settings.DATABASES["default"]["NAME"])).parent.mkdir(parents=True, exist_ok=True)
+    except OSError:
         raise SynapseError(
             ErrorCode.STORAGE_ERROR,
-            "The index has not been made, or is from an older version. Run `make serve` or `manage.py rescan` once.",
-        )
+            "The folder for the index can't be made. Name one that can be written in SYNAPSE_DATA.",
+        ) from None
+
+
+def database_problem(error: DatabaseError) -> SynapseError:
+    """What a command says of a database that fails: the fault's sentence, where it is one that is known."""
+    away = faults.as_error(error)
+    if away is not None and faults.of_database(error) is not faults.Fault.DATABASE_AWAY:
+        return away
+    if away is not None and connection.vendor != "sqlite":
+        return away
+    return SynapseError(
+        ErrorCode.STORAGE_ERROR,
+        "The database can't be opened or upgraded. Check DATABASE_URL, or that SYNAPSE_DATA can be written and has "
+        "room; `manage.py doctor` says more.",
+    )
+
+
+def require_tables() -> None:
+    """Refuse to go on without tables: ``storage_error`` that names the command which makes them.
+
+    Raises ``dependency_missing`` where the database does not answer.
+    """
+    try:
+        missing = 0 if _has_no_index() else pending_migrations()
+    except DatabaseError as error:
+        raise database_problem(error) from None
+    if missing or _has_no_index():
+        raise SynapseError(ErrorCode.STORAGE_ERROR, faults.sentence(faults.Fault.TABLES_MISSING))
+
+
+def _has_no_index() -> bool:
+    """Whether the built-in index is a file that nobody has made yet."""
+    file = Path(str(connection.settings_dict["NAME"]))
+    return connection.vendor == "sqlite" and file.is_absolute() and not file.exists()

@@ -1,4 +1,4 @@
-"""How much of a promise is tried, and what was seen: a short form in `make test`, the full figures in `make test-promises`.
+"""How much of a promise is tried, and what was seen: a short form in `make test`, all of it in `make test-promises`.
 
 ``SYNAPSE_PROMISES=full`` asks for the full figures. ``SYNAPSE_PROMISES_REPORT`` names a folder in which each measured
 promise leaves a line of JSON; `python -m tests.promises.table` makes the table of docs/promises.md of them.
@@ -35,8 +35,11 @@ class Measured:
     def __init__(self, test: str) -> None:
         self._test = test
 
-    def __call__(self, promise: str, found: str) -> None:
-        """``promise`` is P1 … P28; ``found`` the figure in words: "500 kills, 0 torn"."""
+    def __call__(self, promise: str, found: str, *, on: str | None = None) -> None:
+        """``promise`` is P1 … P28; ``found`` the figure in words: "500 kills, 0 torn".
+
+        ``on`` is the database where it is another than that of the run.
+        """
         assert re.fullmatch(r"P([1-9]|1\d|2[0-8])", promise), promise
         folder = os.environ.get("SYNAPSE_PROMISES_REPORT")
         if not folder:
@@ -46,7 +49,7 @@ class Measured:
             "test": self._test,
             "found": found,
             "full": FULL,
-            "engine": engine(),
+            "engine": on or engine(),
             "at": time.strftime("%Y-%m-%d", time.gmtime()),
         }
         Path(folder).mkdir(parents=True, exist_ok=True)

@@ -59,6 +59,13 @@ class Process:
         self._signal(signal.SIGTERM, timeout=20)
         self._signal(signal.SIGKILL)
 
+    @property
+    def pid(self) -> int:
+        return self._running.pid
+
+    def runs(self) -> bool:
+        return self._running.poll() is None
+
     def text(self) -> str:
         return self.log.read_text(encoding="utf-8")
 

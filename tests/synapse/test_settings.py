@@ -53,6 +53,32 @@ def test_a_time_limit_that_is_none_is_named_and_not_taken(given: str, tmp_path: 
     assert wrong == "{'SYNAPSE_TIMEOUT_GET_PAGE': 'a number of seconds above 0'}"
 
 
+SWITCHES = {
+    "SYNAPSE_READ_ONLY": "True",
+    "SYNAPSE_DEBUG": "False",
+    "SYNAPSE_AGENT_MAY_DECIDE": "True",
+    "SYNAPSE_TELEMETRY": "True",
+    "SYNAPSE_TELEMETRY_IS_TEST": "False",
+    "SYNAPSE_OAUTH_ENABLED": "True",
+    "EMBEDDINGS_ENABLED": "True",
+}
+
+
+def test_a_mistyped_switch_is_named_and_lets_nobody_write(tmp_path: Path) -> None:
+    """What holds until somebody mends it is the default, and for SYNAPSE_READ_ONLY that nothing is written."""
+    names = ", ".join(f"settings.{name.removeprefix('SYNAPSE_DEBUG') or 'DEBUG'}" for name in SWITCHES)
+    given = dict.fromkeys(SWITCHES, "ture")
+    said = read(f"UNREADABLE_SETTINGS, {names}", tmp_path, SYNAPSE_DATA=str(tmp_path), **given)
+    assert said == f"{dict.fromkeys(SWITCHES, 'true or false')} {' '.join(SWITCHES.values())}"
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"), [("TRUE", "True"), (" on ", "True"), ("0", "False"), ("No", "False"), ("", "False")]
+)
+def test_words_for_yes_and_no(given: str, meant: str, tmp_path: Path) -> None:
+    assert read("SYNAPSE_READ_ONLY", tmp_path, SYNAPSE_DATA=str(tmp_path), SYNAPSE_READ_ONLY=given) == meant
+
+
 @pytest.mark.parametrize("given", ["Wiki", "a b", "@wiki", "a/b", "-a", "a--b", "知识"])
 def test_a_scope_that_no_id_can_have_is_named_and_not_taken(given: str, tmp_path: Path) -> None:
     variables = {"SYNAPSE_DATA": str(tmp_path), "SYNAPSE_PRIME_SCOPE": given}

@@ -6,6 +6,7 @@ import pytest
 
 from tests.conftest import VaultFolder
 from tests.wiki.conftest import Writer
+from tests.wiki.index import rebuilt_index, whole_index
 from tests.wiki.test_write_page import refused
 from vault import history
 from vault.current import current_vault
@@ -179,3 +180,13 @@ def test_the_title_of_a_page_without_one_follows_its_file(vault_folder: VaultFol
     assert done.page.title == "new"
     assert vault_folder.read("b.md") == b"[[new]]\n"
     assert vault_folder.read("a/new.md") == b"x\n"
+
+
+def test_a_move_that_is_refused_leaves_the_other_page_its_id(vault_folder: VaultFolder, alice: Writer) -> None:
+    vault_folder.write("a/one.md", "one\n")
+    vault_folder.write("a/two.md", "two\n")
+    scan()
+    with refused(ErrorCode.CONFLICT):
+        alice.do(page_move, page=page_by_title("one"), path="a/two.md")
+    kept = whole_index()
+    assert rebuilt_index() == kept

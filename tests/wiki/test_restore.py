@@ -6,6 +6,7 @@ import pytest
 
 from tests.conftest import VaultFolder
 from tests.wiki.conftest import Writer
+from tests.wiki.index import rebuilt_index, whole_index
 from tests.wiki.test_write_page import refused
 from vault import history
 from vault.current import current_vault
@@ -139,3 +140,19 @@ def test_a_page_deleted_twice(vault_folder: VaultFolder, claude: Writer) -> None
     claude.do(page_delete, page=page)
     with refused(ErrorCode.PAGE_NOT_FOUND):
         claude.do(page_delete, page=page)
+
+
+def test_a_page_that_can_not_come_back_leaves_the_one_in_its_place_its_id(
+    vault_folder: VaultFolder, claude: Writer
+) -> None:
+    page = claude.write("Ada").page
+    claude.do(page_delete, page=page)
+    # What moves to its place has its line in the ledger, and is the page of that path.
+    vault_folder.write("wiki/other.md", "Another page.\n")
+    scan()
+    (vault_folder.root / "wiki/other.md").rename(vault_folder.root / page.path)
+    scan()
+    kept = whole_index()
+    with refused(ErrorCode.CONFLICT):
+        claude.do(page_restore, page=page, version=1)
+    assert rebuilt_index() == kept

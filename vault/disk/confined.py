@@ -18,7 +18,7 @@ from functools import cache
 from typing import Final
 
 from vault.errors import ErrorCode, SynapseError
-from vault.writing.exchange import sync_folder
+from vault.writing.exchange import close, sync_folder
 
 # O_NONBLOCK: opening a FIFO must not wait for a writer. O_NOCTTY: nor may a terminal become ours.
 READ_FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NOCTTY
@@ -60,11 +60,11 @@ def best_mechanism() -> Mechanism:
         return Mechanism.WALK
     here = os.open("/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        os.close(_openat2(here, ".", FOLDER_FLAGS))
+        close(_openat2(here, ".", FOLDER_FLAGS))
     except OSError:  # ENOSYS before Linux 5.6, EPERM under an old seccomp profile
         return Mechanism.WALK
     finally:
-        os.close(here)
+        close(here)
     return Mechanism.OPENAT2
 
 
@@ -106,12 +106,12 @@ def _open_by_walking(folder: int, path: str, flags: int) -> int:
         for name in folders:
             following = _open_component(current, name, FOLDER_FLAGS, device)
             if current != folder:
-                os.close(current)
+                close(current)
             current = following
         return _open_component(current, last, flags, device)
     finally:
         if current != folder:
-            os.close(current)
+            close(current)
 
 
 def _open_component(folder: int, name: str, flags: int, device: int) -> int:
@@ -125,7 +125,7 @@ def _open_component(folder: int, name: str, flags: int, device: int) -> int:
     status = os.fstat(found)
     # Folders only: on overlay file systems a plain file may show the device of a lower layer.
     if stat.S_ISDIR(status.st_mode) and status.st_dev != device:
-        os.close(found)
+        close(found)
         raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
     return found
 
@@ -155,7 +155,7 @@ def folder_beneath(
     try:
         yield found
     finally:
-        os.close(found)
+        close(found)
 
 
 def _make_folders(folder: int, path: str, mechanism: Mechanism | None) -> int:
@@ -168,10 +168,10 @@ def _make_folders(folder: int, path: str, mechanism: Mechanism | None) -> int:
             except FileExistsError:
                 pass
             following = open_beneath(current, name, FOLDER_FLAGS, mechanism)
-            os.close(current)
+            close(current)
             current = following
     except BaseException:
-        os.close(current)
+        close(current)
         raise
     return current
 

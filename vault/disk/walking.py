@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from vault.disk.birth import mtime_ns
 from vault.disk.confined import FOLDER_FLAGS, Mechanism, open_beneath
 from vault.paths import BAD_CHARACTERS, MAX_PATH_BYTES, is_allowed
+from vault.writing.exchange import close
 
 
 class WalkEntry(NamedTuple):
@@ -89,7 +90,7 @@ def walk(
             yield _skip(path, "unreadable")
             continue
         finally:
-            os.close(folder)
+            close(folder)
         pending += folders
         yield from found
 

@@ -32,6 +32,10 @@ _SYSCALL_RENAMEAT2: Final = {"x86_64": 316, "aarch64": 276, "riscv64": 276}
 RenameCall = Callable[[int, bytes, int, bytes, int], int]
 
 
+class HalfRenamedError(OSError):
+    """A file has its new name and still its old one, and the disk lets neither go."""
+
+
 class Flag(Enum):
     """How a rename treats a target that exists, as (value on Linux, value on macOS)."""
 
@@ -81,7 +85,7 @@ def swap(folder: int, one: str, other: str) -> bool:
 def rename_new(source_dir: int, source: str, target_dir: int, target: str) -> None:
     """Give a file another name; FileExistsError, and nothing done, when that name is taken.
 
-    Without the flag: a hard link under the new name, then the old one goes.
+    Without the flag: a hard link under the new name, then the old one goes; HalfRenamedError when neither goes.
     Without hard links: a look under a lock on the folder, which keeps out all
     writers of ours, but for a moment not an editor that makes the same file.
     """
@@ -90,8 +94,11 @@ def rename_new(source_dir: int, source: str, target_dir: int, target: str) -> No
     if link(source_dir, source, target_dir, target):
         try:
             unlink(source_dir, source)
-        except OSError:
-            unlink(target_dir, target)
+        except OSError as error:
+            try:
+                unlink(target_dir, target)
+            except OSError:
+                raise HalfRenamedError(error.errno, error.strerror) from None
             raise
         return
     fcntl.flock(target_dir, fcntl.LOCK_EX)
@@ -100,7 +107,8 @@ def rename_new(source_dir: int, source: str, target_dir: int, target: str) -> No
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
         rename_over(source_dir, source, target_dir, target)
     finally:
-        fcntl.flock(target_dir, fcntl.LOCK_UN)
+        with suppress(OSError):  # it goes with the descriptor
+            fcntl.flock(target_dir, fcntl.LOCK_UN)
 
 
 def exists(folder: int, name: str) -> bool:
@@ -167,6 +175,12 @@ def sync_folder(fd: int) -> None:
             raise
 
 
+def close(fd: int) -> None:
+    """Give a descriptor back. No error: it is gone either way, and what counts has been synced before."""
+    with suppress(OSError):
+        os.close(fd)
+
+
 def open_file(folder: int, name: str) -> int:
     """A file open for reading: no link is followed, and a FIFO does not block. The caller closes it."""
     return os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC, dir_fd=folder)
@@ -184,7 +198,7 @@ def hash_file(folder: int, name: str) -> tuple[str, os.stat_result]:
             digest.update(chunk)
         return digest.hexdigest(), found
     finally:
-        os.close(fd)
+        close(fd)
 
 
 def read_file(folder: int, name: str, *, limit: int | None = None) -> bytes:
@@ -196,4 +210,4 @@ def read_file(folder: int, name: str, *, limit: int | None = None) -> bytes:
         with open(fd, "rb", closefd=False) as file:
             return file.read(-1 if limit is None else limit)
     finally:
-        os.close(fd)
+        close(fd)

@@ -50,4 +50,4 @@ def _append(orphans: int, record: dict[str, Any]) -> None:
         exchange.write_all(fd, b"\n" + versions.encode_line(record))
         exchange.sync_file(fd)
     finally:
-        os.close(fd)
+        exchange.close(fd)

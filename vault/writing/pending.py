@@ -132,7 +132,7 @@ def begin(
         finally:
             if pending.settled:
                 forget(folder, token)
-            os.close(fd)
+            exchange.close(fd)
 
 
 def now() -> str:
@@ -148,10 +148,15 @@ def _claim_token(folder: int) -> tuple[str, int]:
             fd = exchange.create_file(folder, f"{token}.json", 0o600)
         except FileExistsError:
             continue
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        if os.fstat(fd).st_nlink:
-            return token, fd
-        os.close(fd)  # recovery took the still unlocked record for a dead one
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX)
+            if os.fstat(fd).st_nlink:
+                return token, fd
+        except OSError:
+            forget(folder, token)
+            exchange.close(fd)
+            raise
+        exchange.close(fd)  # recovery took the still unlocked record for a dead one
 
 
 def forget(folder: int, token: str) -> None:
@@ -181,7 +186,7 @@ def take_over(folder: int, token: str) -> Iterator[Change | None]:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
         yield _parse(os.read(fd, 1 << 20), token)
     finally:
-        os.close(fd)
+        exchange.close(fd)
 
 
 def _parse(data: bytes, token: str) -> Change | None:

@@ -19,11 +19,15 @@ Source: promise P3 and the measured facts beside it.
 from __future__ import annotations
 
 import errno
+import logging
 import os
+from contextlib import suppress
 from typing import Final, NamedTuple
 
 from vault.writing import exchange, versions
 from vault.writing.pending import Change
+
+logger = logging.getLogger(__name__)
 
 _ROUNDS: Final = 1000
 
@@ -32,13 +36,26 @@ class NotExpectedError(Exception):
     """Another version than the checked one was there; it is back in place, and ours, if it was, is at the temp name."""
 
 
+class NotTakenBackError(Exception):
+    """The disk failed after the exchange, and again when it was to be taken back: the new bytes stand for now.
+
+    What they displaced is at the temporary name, or in the history, for recovery to find. ``error`` is the first
+    failure; None when it was another version that was found.
+    """
+
+    def __init__(self, error: OSError | None) -> None:
+        super().__init__()
+        self.error = error
+
+
 def put_over(folder: int, name: str, change: Change, history: int) -> bool:
     """Replace ``name`` by the file at ``change.temp`` and sync the folder.
 
     Returns whether the displaced file is in the history already (mechanisms 2 and
     3), under ``change.file``; else it is at the temporary name. Raises
     NotExpectedError, or OSError; after both the name has somebody's whole version,
-    and the temporary name, if it is still taken, holds what has been visible.
+    and the temporary name, if it is still taken, holds what has been visible. Or
+    raises NotTakenBackError, after which the name has ours.
     """
     ours = Held(change.content_hash, _inode(folder, change.temp))
     try:
@@ -51,10 +68,15 @@ def put_over(folder: int, name: str, change: Change, history: int) -> bool:
         return True
     try:
         settle(folder, folder, change.temp, change.expected_hash)
-    except (NotExpectedError, OSError):
-        take_back(folder, name, change.temp, ours)
+    except (NotExpectedError, OSError) as error:
+        if not take_back(folder, name, change.temp, ours):
+            raise NotTakenBackError(_cause(error)) from None
         raise
     return False
+
+
+def _cause(error: Exception) -> OSError | None:
+    return error if isinstance(error, OSError) else None
 
 
 def settle(folder: int, place: int, kept: str, expected_hash: str | None) -> None:
@@ -76,23 +98,30 @@ def _check(folder: int, name: str, expected_hash: str | None) -> None:
         raise NotExpectedError
 
 
-def take_back(folder: int, name: str, temp: str, ours: Held) -> None:
+def take_back(folder: int, name: str, temp: str, ours: Held) -> bool:
     """Exchange until what comes out is what was put in last: then nobody has saved in between.
 
     What an editor put over ours meanwhile is newer than what we displaced, and
     goes back in its turn. If the name is gone, it was deleted, and stays so.
+    Returns False if the disk failed so that ours has the name still.
     """
-    placed = ours
-    for _ in range(_ROUNDS):
-        held = _held(folder, temp)
-        try:
-            exchange.swap(folder, temp, name)
-        except FileNotFoundError:
-            break
-        if _held(folder, temp).is_same(placed):
-            break
-        placed = held
-    exchange.sync_folder(folder)
+    placed, back = ours, False
+    try:
+        for _ in range(_ROUNDS):
+            held = _held(folder, temp)
+            try:
+                exchange.swap(folder, temp, name)
+            except FileNotFoundError:
+                back = True
+                break
+            back = placed is ours or held.digest != ours.digest
+            if _held(folder, temp).is_same(placed):
+                break
+            placed = held
+        exchange.sync_folder(folder)
+    except OSError as error:
+        logger.warning("A change that was withdrawn may not be safe on the disk (error %s).", error.errno)
+    return back
 
 
 class Held(NamedTuple):
@@ -145,8 +174,11 @@ def _link_then_replace(folder: int, name: str, change: Change, history: int, our
         raise
     try:
         settle(folder, history, change.file, change.expected_hash)
-    except (NotExpectedError, OSError):
-        _put_kept_back(folder, name, change, history, ours)
+    except (NotExpectedError, OSError) as error:
+        try:
+            _put_kept_back(folder, name, change, history, ours)
+        except OSError:
+            raise NotTakenBackError(_cause(error)) from None
         raise
 
 
@@ -157,5 +189,6 @@ def _put_kept_back(folder: int, name: str, change: Change, history: int, ours: H
     if not exchange.link(history, change.file, folder, change.temp):
         versions.copy(history, change.file, folder, change.temp)
     exchange.rename_over(folder, change.temp, folder, name)
-    exchange.unlink(history, change.file)
-    exchange.sync_folder(folder)
+    with suppress(OSError):  # it is back; a second name that stays in the history is recovery's to remove
+        exchange.unlink(history, change.file)
+        exchange.sync_folder(folder)

@@ -84,7 +84,7 @@ def write_temp(folder: int, pending: Pending, data: bytes, *, like: os.stat_resu
         drop_temp(folder, pending)
         raise
     finally:
-        os.close(fd)
+        exchange.close(fd)
 
 
 def drop_temp(folder: int, pending: Pending) -> None:

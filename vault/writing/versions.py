@@ -89,7 +89,7 @@ def append(folder: int, entry: dict[str, Any]) -> Version:
         fcntl.flock(fd, fcntl.LOCK_UN)
         exchange.sync_file(fd)
     finally:
-        os.close(fd)
+        exchange.close(fd)
     exchange.sync_folder(folder)
     return version
 
@@ -120,7 +120,7 @@ def newest_first(folder: int) -> Iterator[Version]:
     try:
         yield from _newest_first(fd, os.fstat(fd).st_size)
     finally:
-        os.close(fd)
+        exchange.close(fd)
 
 
 def _newest_first(fd: int, size: int) -> Iterator[Version]:
@@ -178,6 +178,6 @@ def copy(source: int, name: str, folder: int, file: str) -> None:
             exchange.unlink(folder, file)
             raise
         finally:
-            os.close(writing)
+            exchange.close(writing)
     finally:
-        os.close(reading)
+        exchange.close(reading)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import logging
 import math
+import sys
 from typing import Any, Final
 
 from django.core.exceptions import DisallowedHost, PermissionDenied, RequestDataTooBig
+from django.db import DatabaseError, InterfaceError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views import defaults
 from rest_framework import exceptions as drf
 from rest_framework.views import set_rollback
 
 from vault.errors import ErrorCode, SynapseError
+from wiki import faults
 
 logger = logging.getLogger(__name__)
 
@@ -64,7 +67,7 @@ def _field_error(error: drf.ValidationError) -> SynapseError:
 
 
 def as_synapse_error(error: Exception) -> SynapseError | None:
-    """The catalog's error for an exception of Django or DRF; None when it is nobody's fault but ours."""
+    """The catalog's error for an exception of Django, DRF or the database; None when it is nobody's fault but ours."""
     if isinstance(error, SynapseError):
         return error
     if isinstance(error, drf.ValidationError):
@@ -73,7 +76,7 @@ def as_synapse_error(error: Exception) -> SynapseError | None:
         if isinstance(error, kind):
             wait = getattr(error, "wait", None)  # of a throttle, in seconds
             return SynapseError(code, sentence, **({} if wait is None else {"retry_after": math.ceil(wait)}))
-    return None
+    return faults.as_error(error)
 
 
 def envelope_handler(error: Exception, context: dict[str, Any]) -> HttpResponse:
@@ -86,24 +89,36 @@ def envelope_handler(error: Exception, context: dict[str, Any]) -> HttpResponse:
     if known is None:
         logger.exception("unforeseen failure in %s", type(context.get("view")).__name__)
         known = SynapseError(ErrorCode.INTERNAL_ERROR, _UNFORESEEN)
+    elif isinstance(error, DatabaseError | InterfaceError):
+        logger.warning("the database failed", extra={"reason": faults.of_database(error)})
     set_rollback()
-    response = JsonResponse(known.envelope(), status=known.status)
+    response = _answer(known)
     if known.status == 401:
         response["WWW-Authenticate"] = 'Bearer realm="synapse"'
-    if "retry_after" in known.repair:
-        response["Retry-After"] = str(known.repair["retry_after"])
     if isinstance(error, drf.MethodNotAllowed) and (view := context.get("view")) is not None:
         response["Allow"] = ", ".join(view.allowed_methods)
     return response
 
 
+def _answer(error: SynapseError) -> JsonResponse:
+    response = JsonResponse(error.envelope(), status=error.status)
+    if "retry_after" in error.repair:
+        response["Retry-After"] = str(error.repair["retry_after"])
+    return response
+
+
 def _plain(code: ErrorCode, sentence: str) -> JsonResponse:
-    error = SynapseError(code, sentence)
-    return JsonResponse(error.envelope(), status=error.status)
+    return _answer(SynapseError(code, sentence))
 
 
 def _for_a_person(request: HttpRequest) -> bool:
     return request.path.startswith("/admin")
+
+
+def _page(error: SynapseError) -> HttpResponse:
+    """A failure for a person in the admin: whatever draws its pages may need what has failed."""
+    headers = {"Retry-After": str(error.repair["retry_after"])} if "retry_after" in error.repair else None
+    return HttpResponse(error.message, status=error.status, headers=headers, content_type="text/plain; charset=utf-8")
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -132,7 +147,10 @@ def permission_denied(request: HttpRequest, exception: Exception) -> HttpRespons
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Django's 500 outside REST views."""
+    """Django's 500 outside REST views; 503 where it is the database that failed."""
+    away = faults.as_error(error) if (error := sys.exception()) else None
     if _for_a_person(request):
-        return defaults.server_error(request)
+        return _page(away) if away else defaults.server_error(request)
+    if away:
+        return _answer(away)
     return _plain(ErrorCode.INTERNAL_ERROR, _UNFORESEEN)

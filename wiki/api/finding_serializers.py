@@ -8,6 +8,7 @@ from rest_framework import serializers
 
 from wiki.api.serializers import PageRefSerializer, TitleQuerySerializer
 from wiki.embedding.progress import STATES as EMBEDDING_STATES
+from wiki.faults import Fault
 from wiki.models import PageType
 from wiki.search import PRESETS
 from wiki.search.budget import DEFAULT_WINDOW, MAX_WINDOW, MIN_WINDOW
@@ -227,7 +228,16 @@ class LiveSerializer(serializers.Serializer[Any]):
     ok = serializers.BooleanField()
 
 
+class ProblemSerializer(serializers.Serializer[Any]):
+    """A fault around the server: its name, what people are told, and whether it keeps all from being served."""
+
+    fault = serializers.ChoiceField(choices=[fault.value for fault in Fault])
+    text = serializers.CharField()
+    stops = serializers.BooleanField()
+
+
 class ReadySerializer(LiveSerializer):
     """Whether the process can serve, and what it lacks."""
 
     checks = serializers.DictField(child=serializers.BooleanField())
+    problems = ProblemSerializer(many=True)

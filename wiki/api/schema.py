@@ -11,7 +11,7 @@ from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiRespo
 from vault.errors import HTTP_STATUS
 from wiki.api.serializers import ErrorSerializer
 
-_ALWAYS: Final = (401, 403, 406, 429, 500)
+_ALWAYS: Final = (401, 403, 406, 429, 500, 503)
 _HEADER: Final = OpenApiParameter.HEADER
 
 PAGE_ID: Final = OpenApiParameter("id", uuid.UUID, OpenApiParameter.PATH, description="the page's id")

@@ -110,7 +110,7 @@ class RescanView(RestView):
     @extend_schema(
         operation_id="requestRescan",
         request=None,
-        responses={202: serializers.RescanSerializer, **errors(400, 413, 415)},
+        responses={202: serializers.RescanSerializer, **errors(400, 413, 415, 507)},
     )
     def post(self, request: Request) -> Response:
         """Enqueue the incremental scan; one that waits or runs already is named instead."""
@@ -152,7 +152,12 @@ class ReadyView(LiveView):
         auth=[],
     )
     def get(self, request: Request) -> Response:
-        """Ok when the database answers and the vault's root is there."""
+        """Ok when the database answers and the vault's root is there; `problems` are faults with a sentence each.
+
+        One with `stops` answers 503. Others narrow what can be done: the broker is away, the disk is full.
+        """
         checks = services.readiness()
-        ok = all(checks.values())
-        return Response({"ok": ok, "checks": checks}, status=200 if ok else 503)
+        problems = services.troubles()
+        ok = all(checks.values()) and not any(problem.stops for problem in problems)
+        shown = [problem.as_dict() for problem in problems]
+        return Response({"ok": ok, "checks": checks, "problems": shown}, status=200 if ok else 503)

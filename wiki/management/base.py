@@ -13,7 +13,7 @@ from django.db import DatabaseError
 
 from vault.errors import SynapseError
 from wiki.binding import check_binding
-from wiki.startup import require_tables
+from wiki.startup import database_problem, require_tables
 
 
 class SynapseCommand(BaseCommand, ABC):
@@ -38,10 +38,12 @@ class SynapseCommand(BaseCommand, ABC):
                 self.stdout.write(json.dumps(error.envelope(), ensure_ascii=False))
                 raise SystemExit(1) from None
             raise CommandError(error.message) from None
-        except DatabaseError:
-            raise CommandError(
-                "The database did not answer as expected. `manage.py doctor` says what is wrong with it."
-            ) from None
+        except DatabaseError as error:
+            problem = database_problem(error)
+            if options.get("json"):
+                self.stdout.write(json.dumps(problem.envelope(), ensure_ascii=False))
+                raise SystemExit(1) from None
+            raise CommandError(problem.message) from None
         except BrokenPipeError:
             _say_no_more()  # the reader (head, less) has seen enough
             raise SystemExit(0) from None

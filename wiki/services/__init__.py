@@ -5,6 +5,7 @@ from __future__ import annotations
 from wiki.services.approved import write_composed
 from wiki.services.composing import Composed, compose_page
 from wiki.services.drafts import draft_apply, draft_drop, draft_list, draft_text
+from wiki.services.health import Trouble, troubles
 from wiki.services.moving import Renamed, page_move, page_retitle
 from wiki.services.reading import list_pages, page_by_id, page_by_title, page_content, page_history, page_ref, read_page
 from wiki.services.recording import PageWritten
@@ -18,6 +19,7 @@ __all__ = [
     "Composed",
     "PageWritten",
     "Renamed",
+    "Trouble",
     "compose_page",
     "create_page",
     "draft_apply",
@@ -41,6 +43,7 @@ __all__ = [
     "readiness",
     "request_rescan",
     "status",
+    "troubles",
     "write_composed",
     "write_page",
 ]

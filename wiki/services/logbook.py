@@ -63,7 +63,7 @@ def _append(folder: int, name: str, line: bytes) -> bool:
         exchange.write_all(fd, line if ends_with_newline else b"\n" + line)
         return True
     finally:
-        os.close(fd)
+        exchange.close(fd)
 
 
 def _begin(fd: int, line: bytes) -> bool:

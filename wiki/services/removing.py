@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 from uuid import uuid5
 
@@ -88,9 +89,9 @@ def _bring_back(page: Page, data: bytes, detail: dict[str, Any], author: Author)
         if Page.objects.live().filter(uid=page.uid).exists():
             raise SynapseError(ErrorCode.CONFLICT, "The page has just been brought back. Read it, then decide.")
         # What stood at the path meanwhile may have taken its line in the ledger.
-        if (vault.ids.id_at(page.path) or uuid5(vault.id, page.path)) != page.uid:
-            vault.ids.record(page.path, page.uid)
-        written = writer.create(vault, page.path, data, page_id=page.uid, author=author)
+        known = (vault.ids.id_at(page.path) or uuid5(vault.id, page.path)) == page.uid
+        with nullcontext() if known else vault.ids.renamed(page.path, page.uid):
+            written = writer.create(vault, page.path, data, page_id=page.uid, author=author)
         change = Change(
             action="restore",
             uid=page.uid,

@@ -8,15 +8,18 @@ from vault.current import current_vault
 from vault.errors import ErrorCode, SynapseError
 from wiki import deadlines, jobs
 from wiki.models import Job
-from wiki.sync import scan
+from wiki.sync import scan, scan_problem
 
 
 def request_rescan() -> dict[str, Any]:
     """Have the vault scanned for changes soon.
 
     Returns ``started`` (a job was made now), ``job`` (its number, or that of the one that waits or runs already;
-    null while a scan runs that no job started) and ``running`` (a scan is at work this moment).
+    null while a scan runs that no job started) and ``running`` (a scan is at work this moment). Raises
+    ``storage_error`` for a root that is missing or empty, or is not the vault that was indexed.
     """
+    if problem := scan_problem(current_vault()):
+        raise SynapseError(ErrorCode.STORAGE_ERROR, problem)
     running = scan_is_running()
     if running:
         begun = Job.objects.filter(kind="rescan", started_at__isnull=False, finished_at__isnull=True).last()

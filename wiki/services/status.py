@@ -48,7 +48,10 @@ def status() -> dict[str, Any]:
 
 
 def readiness() -> dict[str, bool]:
-    """What serving needs, by name, and whether it is there: the database with its tables, the vault's root."""
+    """What serving needs, by name, and whether it is there: the database with its tables, the vault's root.
+
+    :func:`wiki.services.health.troubles` says what is wrong, and with what else.
+    """
     return {"database": _database_answers(), "vault": _root_is_there()}
 
 

@@ -47,7 +47,7 @@ def scan(
     started = time.monotonic()
     report = ScanReport(dry_run=dry_run)
     vault = current_vault()
-    report.stopped = _unusable(vault)
+    report.stopped = scan_problem(vault)
     if report.stopped is None:
         vault.ensure_id()
         check_binding()
@@ -72,7 +72,7 @@ def sync_paths(paths: Iterable[str], *, allow_deletions: bool = False) -> ScanRe
     report = ScanReport()
     vault = current_vault()
     named = {path for path in paths if classify(path, vault.exclude)}
-    report.stopped = _unusable(vault)
+    report.stopped = scan_problem(vault)
     if report.stopped is None and named:
         check_binding()
         with scan_lock(timeout=WAIT_SECONDS) as got:
@@ -120,8 +120,8 @@ def root_problem(vault: Vault) -> str | None:
     return None
 
 
-def _unusable(vault: Vault) -> str | None:
-    """As :func:`root_problem`, and for a root that has lost the id which this index knows."""
+def scan_problem(vault: Vault) -> str | None:
+    """As :func:`root_problem`, and also why a root that has lost the id which this index knows can't be scanned."""
     problem = root_problem(vault)
     if problem or not VaultState.objects.exists():
         return problem

@@ -20,6 +20,7 @@ from wiki.embedding.thread import EmbedThread
 from wiki.jobs import JobThread
 from wiki.management.base import SynapseCommand
 from wiki.management.progress import scan_with_progress
+from wiki.services.health import LookoutThread
 from wiki.startup import ensure_tables, ensure_vault
 from wiki.sync.watching import WatchThread
 
@@ -116,6 +117,7 @@ class Command(SynapseCommand):
         stop = threading.Event()
         jobs = JobThread(stop)
         jobs.start()
+        LookoutThread(stop).start()
         embedding = EmbedThread(stop)
         embedding.start()
         watcher = WatchThread(stop) if watch else None

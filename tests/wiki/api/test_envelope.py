@@ -6,7 +6,7 @@ import logging
 from typing import Any
 
 import pytest
-from django.db import OperationalError
+from django.db import InterfaceError, OperationalError, ProgrammingError
 from rest_framework.exceptions import Throttled
 
 from tests.wiki.api import contract
@@ -21,7 +21,7 @@ NEVER = [b"/home/", b"SELECT", b"Traceback", b"secret"]
 
 @pytest.mark.parametrize(
     "error",
-    [RuntimeError(SECRET), OperationalError(SECRET), OSError(5, SECRET), KeyError(SECRET), RecursionError(SECRET)],
+    [RuntimeError(SECRET), ProgrammingError(SECRET), OSError(5, SECRET), KeyError(SECRET), RecursionError(SECRET)],
 )
 def test_what_escapes_a_service_says_nothing(
     rita: Rest, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception
@@ -34,6 +34,22 @@ def test_what_escapes_a_service_says_nothing(
     refused(answer, 500, "internal_error")
     assert not [word for word in NEVER if word in answer.content]
     assert "StatusView" in caplog.text
+
+
+@pytest.mark.parametrize("error", [OperationalError(SECRET), InterfaceError(SECRET)])
+def test_a_database_that_is_away_is_said_and_when_to_come_again(
+    rita: Rest, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception
+) -> None:
+    def broken() -> Any:
+        raise error
+
+    monkeypatch.setattr(services, "status", broken)
+    answer = rita.get("/status")
+    envelope = refused(answer, 503, "dependency_missing")
+    assert "database does not answer" in envelope["error"]
+    assert answer["Retry-After"] == "5"
+    assert not [word for word in NEVER if word in answer.content]
+    assert "Traceback" not in caplog.text and SECRET not in caplog.text
 
 
 def test_the_log_has_the_place_and_not_the_text(

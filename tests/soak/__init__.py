@@ -1,0 +1,1 @@
+"""All of Synapse at work at once for many minutes, with processes killed in between: ``make soak``."""
