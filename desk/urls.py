@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from django.urls import path, re_path
 
-from desk.views import drafts, files, front, keys, map, reading, searching
+from desk.views import drafts, files, front, history, keys, map, reading, searching
 
 app_name = "desk"
+_PAGE = r"(?P<path>(?s:.+)\.[mM][dD])"
 
 urlpatterns = [
     path("", front.FrontPage.as_view(), name="front"),
@@ -17,5 +18,9 @@ urlpatterns = [
     path("read/", searching.Read.as_view()),
     # A path may hold any character, line breaks too: what is not allowed is for the service to refuse.
     re_path(r"^raw-file/(?P<path>(?s:.+))\Z", files.RawFile.as_view(), name="raw-file"),
+    path("drafts/<str:draft_id>", drafts.Draft.as_view(), name="draft"),
+    re_path(rf"^read/{_PAGE}/history\Z", history.History.as_view(), name="history"),
+    re_path(rf"^read/{_PAGE}/restore\Z", history.Restore.as_view(), name="restore"),
+    re_path(rf"^read/{_PAGE}/links\Z", reading.MentionsView.as_view(), name="links"),
     re_path(r"^read/(?P<path>(?s:.+))\Z", reading.PageView.as_view(), name="page"),
 ]

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.views.generic import View
 
 from reviews.models import ReviewItem, Status
-from vault.errors import SynapseError
+from vault.errors import ErrorCode, SynapseError
 from vault.history import Author
 from wiki.authentication import actor_name
 from wiki.models import Scope
@@ -56,6 +56,11 @@ class DeskView(View):
     def may_write(self) -> bool:
         """Whether this person may change pages; the services are asked again when it comes to it."""
         return includes(scope_of_person(self.request.user), Scope.WRITE)
+
+    def check_may_write(self) -> None:
+        """Refuse (``forbidden``) what only those may do who may change pages."""
+        if not self.may_write:
+            raise SynapseError(ErrorCode.FORBIDDEN, "Your account may read here, and not change pages.")
 
     @property
     def author(self) -> Author:
