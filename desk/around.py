@@ -14,7 +14,7 @@ from wiki.models import Page
 #: Neighbours in the picture, and in the list beside it.
 IN_PICTURE: Final = 12
 IN_LIST: Final = 30
-_WIDTH: Final = 320
+_WIDTH: Final = 340
 _ROW: Final = 30
 _LABEL: Final = 17
 
@@ -93,8 +93,8 @@ def _placed(
     for at, other in enumerate(others):
         side, row = at % 2, at // 2
         share = (row + 0.5) / sides[side] - 0.5
-        reach = 38 * math.cos(share * math.pi * 0.85)
-        x = _WIDTH / 2 + (26 + reach) * (1 if side else -1)
+        reach = 26 * math.cos(share * math.pi * 0.85)
+        x = _WIDTH / 2 + (24 + reach) * (1 if side else -1)
         y = height / 2 + share * (height - 16)
         radius = 3.5 + 2.5 * weights.get(other["id"], 0.0) / heaviest
         nodes.append(_node(other, paths, (x, y), anchor="start" if side else "end", radius=radius))

@@ -20,7 +20,7 @@ from desk.rendering.parser import parser
 from desk.rendering.weaving import WEAVE
 from vault.current import current_vault
 from vault.errors import SynapseError
-from vault.links import AMBIGUOUS, BROKEN, SELF
+from vault.links import AMBIGUOUS, BROKEN
 from vault.markdown import ParsedLink, parse_body
 from vault.pages import ParsedPage, parse_page
 
@@ -216,9 +216,10 @@ class _Drawing:
     def _embed(self, link: ParsedLink, lead: Lead, path: str) -> str:
         sheet = self._sheet
         where = format_html('<a class="link" href="{}">{}</a>', lead.address, link.alias or link.target or "this page")
-        if lead.state == SELF and not link.subpath:
+        within = path == self.path
+        if within and not link.subpath:
             return _frame(where, "A page can't be shown within itself.")
-        again = sheet.trail.count(path) > (1 if lead.state == SELF else 0)
+        again = sheet.trail.count(path) > within
         if again or len(sheet.trail) > _DEPTH or sheet.embeds >= _EMBEDS:
             return _frame(where, "Not shown here: pages within pages end at this point.")
         sheet.embeds += 1

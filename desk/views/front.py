@@ -45,6 +45,6 @@ def _queue() -> dict[str, Any]:
     """What waits: how much of each kind, and the first of it."""
     pending = ReviewItem.objects.filter(status=Status.PENDING)
     counts = dict(pending.order_by().values_list("item_type").annotate(Count("pk")))
-    kinds = [(kind, ItemType(kind).label, counts[kind]) for kind in ItemType.values if kind in counts]
+    kinds = [(kind, kind.replace("-", " ").capitalize(), counts[kind]) for kind in ItemType.values if kind in counts]
     first = list(pending.order_by("-rank", "created_at").only("pk", "title", "item_type")[:_FIRST])
     return {"total": sum(counts.values()), "kinds": kinds, "first": first}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -14,30 +15,29 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 from desk.views.base import DeskView
+from vault.markdown.text import plain_text
 from wiki.models import Page, PageType
 from wiki.search import SearchAnswer, SearchHit, analyse, matches, retrieve, search
 from wiki.search.filters import Filters
+from wiki.search.query import WordsQuery
 
 #: Results of a search, of one while its words are being typed, and pages of a part of the list.
 _RESULTS: Final = 24
 _WHILE_TYPING: Final = 8
 _A_PART: Final = 100
 _LONGEST: Final = 1_000
-_FOUND_BY: Final = {
-    "words": "by its words",
-    "meaning": "by its meaning",
-    "both": "by words and meaning",
-    "link": "by a link",
-}
+_FOUND_BY: Final = {"words": ["words"], "meaning": ["meaning"], "both": ["words", "meaning"], "link": ["link"]}
+_HEADING: Final = re.compile(r"(?:^|\s)#{1,6}(?=\s)")
+_MARKUP: Final = re.compile(r"\s(?:[-*+]|\[[ xX]\]|>)(?=\s)")
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A result as it is shown: the snippet with the words that matched, and why it is here."""
+    """A result as it is shown: the snippet with the words that matched, and why it is here (``found``: by what)."""
 
     page: Page
     snippet: SafeString
-    found: str
+    found: list[str]
     why: str
 
 
@@ -87,17 +87,22 @@ def _found(query: str, filters: dict[str, Any], *, live: bool) -> dict[str, Any]
     else:
         answer = retrieve(query, k=_RESULTS, with_context=False, **filters)
     asked = analyse(query, prefix=live)
-    hits = [
-        _hit(hit, [] if hit.phase == "meaning" else matches(asked, hit.snippet, hit.page.lang)) for hit in answer.hits
-    ]
+    hits = [_hit(hit, asked) for hit in answer.hits]
     return {"hits": hits, "degraded": answer.degraded, "unavailable": answer.unavailable, "live": live}
 
 
-def _hit(hit: SearchHit, places: list[tuple[int, int]]) -> Hit:
+def _hit(hit: SearchHit, asked: WordsQuery) -> Hit:
+    text = _readable(hit.snippet)
     parts: list[str] = []
     position = 0
-    for start, end in places:
-        parts += (escape(hit.snippet[position:start]), "<mark>", escape(hit.snippet[start:end]), "</mark>")
+    for start, end in matches(asked, text, hit.page.lang):
+        parts += (escape(text[position:start]), "<mark>", escape(text[start:end]), "</mark>")
         position = end
-    shown = mark_safe("".join([*parts, escape(hit.snippet[position:])]))  # noqa: S308  (each part is escaped)
+    shown = mark_safe("".join([*parts, escape(text[position:])]))  # noqa: S308  (each part is escaped)
     return Hit(hit.page, shown, _FOUND_BY[hit.phase], hit.why)
+
+
+def _readable(snippet: str) -> str:
+    """A line of Markdown without its marks; what has nothing else is left as it is."""
+    text = plain_text(_MARKUP.sub(" ·", _HEADING.sub(" ·", snippet)).strip(" ·"))
+    return text or snippet
