@@ -139,14 +139,22 @@ def _compared_with_the_vault() -> Finding:
 
 def _kept_by_us() -> Iterator[Finding]:
     vault = current_vault()
-    size = history_size(vault)
-    yield Finding("history", Verdict.OK, f"{size / 1e6:.1f} MB of displaced versions")
+    size, limit = history_size(vault), settings.SYNAPSE_HISTORY_MAX_MB
+    if limit and size > limit * 1_000_000:
+        words = faults.SAID[faults.Fault.HISTORY_LARGE]
+        what = f"{words.happened} {words.safe} It has {size / 1e6:.1f} of {limit:,} MB."
+        yield Finding("history", Verdict.WARNING, what, words.to_do)
+    else:
+        most = f" of at most {limit:,}" if limit else ""
+        what = f"{size / 1e6:.1f} MB{most} of displaced versions, kept for {settings.SYNAPSE_HISTORY_DAYS} days"
+        yield Finding("history", Verdict.OK, what)
     drafts = list_drafts(vault)
     if drafts:
         yield Finding(
             "drafts",
             Verdict.NOTE,
-            f"{len(drafts)} texts could not be written over someone else's version",
+            f"{len(drafts)} texts could not be written over someone else's version; "
+            f"they are kept for {settings.SYNAPSE_DRAFTS_DAYS} days",
             "`manage.py drafts list` shows them, `drafts apply` writes one, `drafts drop` forgets it.",
         )
     waiting = jobs.waiting()

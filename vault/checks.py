@@ -193,6 +193,10 @@ def _wrong_numbers() -> list[tuple[str, str, str]]:
         found.append(
             ("E014", "SYNAPSE_HISTORY_DAYS is too short.", "Displaced versions are kept for at least 30 days.")
         )
+    if settings.SYNAPSE_DRAFTS_DAYS < 30:
+        found.append(("E031", "SYNAPSE_DRAFTS_DAYS is too short.", "Drafts are kept for at least 30 days."))
+    if settings.SYNAPSE_HISTORY_MAX_MB < 0:
+        found.append(("E032", "SYNAPSE_HISTORY_MAX_MB is negative.", "Use a number of megabytes, or 0 for no limit."))
     if not 0 <= settings.SYNAPSE_BODY_SECONDS <= 3_600:
         found.append(("E023", "SYNAPSE_BODY_SECONDS is out of range.", "Use 1 to 3600 seconds, or 0 for no limit."))
     if not 1 <= settings.SYNAPSE_EMBED_THREADS <= 256:

@@ -1,7 +1,7 @@
 """What was: every acknowledged change of a page, and the bytes that changes displaced.
 
 On disk: see vault/writing/versions.py. Bytes are kept for SYNAPSE_HISTORY_DAYS, the newest
-always; the lines that say who changed what are kept for good.
+always (vault/writing/pruning.py); the lines that say who changed what are kept for good.
 """
 
 from __future__ import annotations
@@ -9,35 +9,36 @@ from __future__ import annotations
 import itertools
 import os
 import stat
-from datetime import UTC, datetime, timedelta
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from vault.disk.state import state_folder, storage_guard
 from vault.errors import ErrorCode, SynapseError
 from vault.writing import exchange
-from vault.writing.orphans import RECORDS
-from vault.writing.pending import PENDING
+from vault.writing.pruning import Pruned, expire_drafts, prune
 from vault.writing.recovery import recover_orphans
 from vault.writing.target import sha256
-from vault.writing.versions import HISTORY, LINES, Author, Version, newest_first, page_folder
+from vault.writing.versions import HISTORY, Author, Version, newest_first, page_folder
 
 if TYPE_CHECKING:
     from vault.root import Vault
 
 __all__ = [
     "Author",
+    "Pruned",
     "Version",
+    "expire_drafts",
     "history_size",
     "last_written_hash",
     "prune",
     "read_version",
     "recover_orphans",
+    "restorable",
     "versions",
 ]
 
 _NOT_READ: Final = "The history could not be read."
-_NOT_PRUNED: Final = "The history could not be pruned."
 
 
 def versions(vault: Vault, page_id: UUID, *, limit: int | None = None) -> list[Version]:
@@ -117,32 +118,23 @@ def history_size(vault: Vault) -> int:
         return sum(status.st_size for name in _folders(vault) for _, status in _files(vault, name))
 
 
-def prune(vault: Vault, days: int) -> int:
-    """Remove displaced bytes older than ``days``, but never a page's newest; returns how many files went.
+def restorable(vault: Vault, page_id: UUID) -> set[int]:
+    """The numbers of the versions that :func:`read_version` still has what they left of. Reads the page's file once.
 
-    Orphans of that age go too. The lines stay. Raises SynapseError(STORAGE_ERROR).
+    Raises SynapseError(STORAGE_ERROR).
     """
-    before = datetime.now(UTC) - timedelta(days=max(days, 0))
-    with storage_guard(_NOT_PRUNED):
-        return sum(_prune_folder(vault, name, before) for name in _folders(vault) if name != PENDING)
-
-
-def _prune_folder(vault: Vault, name: str, before: datetime) -> int:
-    removed = 0
-    files = _files(vault, name)
-    with state_folder(vault, HISTORY, name) as folder:
-        listed = {version.file: version.at for version in newest_first(folder) if version.file}
-        newest = next(iter(listed), None)
-        oldest_kept = before.strftime("%Y-%m-%dT%H:%M:%SZ")
-        for file, status in files:
-            if file in (LINES, RECORDS, newest):
-                continue
-            # Without a line, the time of the move to the history is what tells the age.
-            old = listed[file] < oldest_kept if file in listed else status.st_ctime < before.timestamp()
-            if old:
-                exchange.unlink(folder, file)
-                removed += 1
-    return removed
+    with storage_guard(_NOT_READ):
+        try:
+            with page_folder(vault, page_id) as folder:
+                all_versions = list(newest_first(folder))
+                there = set(os.listdir(folder))
+        except FileNotFoundError:
+            return set()
+        hashes = {version.displaced_hash for version in all_versions if version.file in there}
+        if all_versions:
+            with suppress(SynapseError):
+                hashes.add(vault.digest(all_versions[0].path).content_hash)
+    return {version.number for version in all_versions if version.content_hash in hashes}
 
 
 def _folders(vault: Vault) -> list[str]:

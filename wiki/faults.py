@@ -156,7 +156,7 @@ SAID: Final[dict[Fault, Words]] = {
     ),
     Fault.CLOCK_BEHIND: Words(
         "This machine's clock is behind what was recorded before.",
-        "Nothing is pruned while that is so, and versions go by their numbers, not by times.",
+        "Nothing counts as older because of it, and versions go by their numbers, not by times.",
         "Set the clock.",
     ),
     Fault.HISTORY_LARGE: Words(

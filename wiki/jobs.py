@@ -37,13 +37,16 @@ HANDLERS: Final[dict[str, str]] = {
     "catch_up": "wiki.services.recording.run_job",
     "edges": "wiki.graph.settle.run_job",
     "layout": "wiki.graph.layout.run_job",
+    "prune": "wiki.services.keeping.run_job",
     "rescan": "wiki.services.rescan.run_job",
 }
-_HOURLY: Final[set[str]] = set()
+_HOURLY: Final[set[str]] = {"prune"}
 MAX_ATTEMPTS: Final = 5
 #: How often a job may have ended the process that ran it before it is given up; restarts of the machine count too.
 MAX_DEATHS: Final = 10
 KEEP_FINISHED: Final = timedelta(days=30)
+#: No job is put off for longer. One that is due later was put off by a clock that has been set back since, and is due.
+LONGEST_DELAY: Final = timedelta(hours=1)
 POLL_SECONDS: Final = 1.0
 TIDY_SECONDS: Final = 3_600.0
 #: Whoever holds this lock (:mod:`wiki.exclusive`) runs jobs, or does what must not happen beside them.
@@ -157,7 +160,10 @@ def _take_back_orphans() -> None:
 
 def _queue(*, now: bool) -> QuerySet[Job]:
     queue = Job.objects.filter(started_at__isnull=True, finished_at__isnull=True)
-    return queue if now else queue.filter(run_after__lte=timezone.now())
+    if now:
+        return queue
+    moment = timezone.now()
+    return queue.filter(Q(run_after__lte=moment) | Q(run_after__gt=moment + LONGEST_DELAY))
 
 
 def _next(*, now: bool, besides: set[int]) -> Job | None:

@@ -40,7 +40,7 @@ class Draft(DeskView):
         """Write it over the page, if that is still what the person saw, or forget it."""
         self.check_may_write()
         if request.POST.get("do") == "discard":
-            services.draft_drop(draft_id=draft_id)
+            services.draft_drop(draft_id=draft_id, author=self.author)
             messages.success(request, "The draft is discarded.")
             return HttpResponseRedirect(reverse("desk:drafts"))
         try:

@@ -7,6 +7,7 @@ import random
 import pytest
 
 from tests.conftest import VaultFolder
+from tests.promises.figures import Measured, figure
 from vault.errors import ErrorCode, SynapseError
 from vault.history import Author
 from wiki.models import Page
@@ -15,6 +16,8 @@ from wiki.sync import scan
 
 pytestmark = pytest.mark.django_db
 
+POISON = 60
+GOOD = figure(100, 940)
 CLAUDE = Author("claude", "mcp-stdio")
 ALICE = Author("alice", "rest")
 BLOCKS = [
@@ -47,28 +50,32 @@ def poison(number: int) -> bytes:
 
 @pytest.fixture
 def poisoned(vault_folder: VaultFolder) -> dict[str, bytes]:
-    files = {f"wiki/concepts/poison{number}.md": poison(number) for number in range(60)}
+    files = {f"wiki/concepts/poison{number}.md": poison(number) for number in range(POISON)}
     for path, data in files.items():
         vault_folder.write(path, data)
-    for number in range(100):
+    for number in range(GOOD):
         vault_folder.write(f"wiki/concepts/good{number}.md", f"---\ntitle: Good {number}\n---\n[[good{number + 1}]]\n")
     return files
 
 
 def test_each_is_flagged_with_a_reason_and_the_others_are_indexed(
-    vault_folder: VaultFolder, poisoned: dict[str, bytes]
+    vault_folder: VaultFolder, poisoned: dict[str, bytes], measured: Measured
 ) -> None:
     report = scan()
-    assert (report.stopped, report.pages) == (None, 160)
-    assert Page.objects.live().filter(title__startswith="Good ", flags=[]).count() == 100
+    assert (report.stopped, report.pages) == (None, POISON + GOOD)
+    indexed = Page.objects.live().filter(title__startswith="Good ", flags=[]).count()
+    assert indexed == GOOD
     flagged = {page.path: page.flags for page in Page.objects.exclude(flags=[])}
     assert flagged.keys() == poisoned.keys()
     assert all(flag["code"] and flag["reason"] for flags in flagged.values() for flag in flags)
     assert {path: vault_folder.read(path) for path in poisoned} == poisoned
     assert scan().differences == 0
+    measured(
+        "P8", f"{POISON} poison files among {report.pages:,}: {indexed} indexed, {len(flagged)} flagged, bytes equal"
+    )
 
 
-def test_no_service_rewrites_one(vault_folder: VaultFolder, poisoned: dict[str, bytes]) -> None:
+def test_no_service_rewrites_one(vault_folder: VaultFolder, poisoned: dict[str, bytes], measured: Measured) -> None:
     scan()
     for page in Page.objects.exclude(flags=[]).order_by("path"):
         given = {"type": "concept", "title": page.title, "sources": ["a"], "lang": "en"}
@@ -82,6 +89,7 @@ def test_no_service_rewrites_one(vault_folder: VaultFolder, poisoned: dict[str, 
         with pytest.raises(SynapseError):
             page_retitle(page=page, title=f"Other {page.pk}", base_hash=page.content_hash, author=ALICE)
     assert {path: vault_folder.read(path) for path in poisoned} == poisoned
+    measured("P8", f"{len(poisoned)} poison files written, put and retitled: each refused, bytes equal")
 
 
 def test_a_move_tells_of_the_links_in_them_and_leaves_them(

@@ -59,6 +59,13 @@ class Process:
         self._signal(signal.SIGTERM, timeout=20)
         self._signal(signal.SIGKILL)
 
+    def end(self) -> None:
+        """As a supervisor ends a program, which then ends its own children; killed if that takes long."""
+        self._running.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            self._running.wait(PATIENCE)
+        self._signal(signal.SIGKILL)
+
     @property
     def pid(self) -> int:
         return self._running.pid

@@ -46,9 +46,8 @@ def soak(engine: str, minutes: float, seed: int, folder: Path) -> Run:
     ledger, found = Ledger(), judging.Found()
     with world(folder, engine) as made:
         with_processes(made)
-        read = made.token("reader", "read")
-        write = made.token("agents", "write")
-        made.start()
+        tokens = made.start()
+        read, write = tokens["read"], tokens["write"]
         stop = threading.Event()
         pipes = [Stdio(f"stdio {number}", ledger, made) for number in (1, 2)]
         door = Http("judge", ledger, made, "serve", read)

@@ -44,7 +44,7 @@ class Editor(threading.Thread):
 
     def run(self) -> None:
         ways, weights = list(self._ways), [34, 26, 12, 10, 8, 5, 5]
-        while not self._halt.wait(self._random.uniform(0.1, 0.4)):
+        while not self._halt.wait(self._random.uniform(0.2, 0.8)):
             self._count += 1
             try:
                 self._ways[self._random.choices(ways, weights)[0]]()

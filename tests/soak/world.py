@@ -11,6 +11,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -91,10 +92,13 @@ class Service:
         """Whether it has ended by itself."""
         return self._process is not None and not self._process.runs()
 
-    def stop(self) -> None:
+    def stop(self) -> float:
+        """End it; how many seconds that took."""
+        begun = time.monotonic()
         if self._process:
-            self._process.stop()
+            self._process.end()
         self._process = None
+        return time.monotonic() - begun
 
 
 class World:
@@ -134,13 +138,21 @@ class World:
         environment = self.environment | more | {"SYNAPSE_PORT": str(port)}
         self.services[name] = Service(name, command, environment, self.folder, lambda: _is_ready(base))
 
-    def start(self) -> None:
-        for service in self.services.values():
-            service.start()
+    def start(self) -> dict[str, str]:
+        """Start all; gives a token for each scope. The first server makes the tables, so it starts first."""
+        first, *others = self.services.values()
+        first.start()
+        with ThreadPoolExecutor() as together:
+            tokens = {scope: together.submit(self.token, scope, scope) for scope in ("read", "write")}
+            started = [together.submit(service.start) for service in others]
+            for each in started:
+                each.result()
+            return {scope: token.result() for scope, token in tokens.items()}
 
-    def stop(self) -> None:
-        for service in reversed(self.services.values()):
-            service.stop()
+    def stop(self) -> dict[str, float]:
+        """End all at once; how many seconds each took."""
+        with ThreadPoolExecutor() as together:
+            return dict(zip(self.services, together.map(Service.stop, self.services.values()), strict=True))
 
 
 def _is_ready(base: str) -> bool:
@@ -179,7 +191,6 @@ def world(folder: Path, engine: str) -> Iterator[World]:
         with database(engine, "run") as url:
             made = World(folder, environment | url, redis)
             made.manage("init_vault")
-            made.manage("rescan")
             try:
                 yield made
             finally:
@@ -196,7 +207,7 @@ def with_processes(world: World) -> None:
     world.add_server("staged", "--no-watch", MCP_REMOTE_WRITE_ENABLED="staged")
     if scaled:
         celery = [sys.executable, "-m", "celery", "--app", "synapse"]
-        world.add("worker", [*celery, "worker", "--concurrency", "1", "--without-mingle", "--without-gossip"])
+        world.add("worker", [*celery, "worker", "--concurrency", "2", "--without-mingle", "--without-gossip"])
         world.add("beat", [*celery, "beat", "--schedule", str(world.folder / "beat")])
         world.add("watcher", [sys.executable, "manage.py", "rescan", "--watch"])
 

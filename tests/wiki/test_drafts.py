@@ -8,9 +8,12 @@ from tests.conftest import VaultFolder
 from tests.wiki.conftest import Writer
 from tests.wiki.test_write_page import refused
 from vault.errors import ErrorCode
+from vault.history import Author
 from wiki.services import draft_apply, draft_drop, draft_list, draft_text, page_by_title, page_delete, page_move
 
 pytestmark = pytest.mark.django_db
+
+BEN = Author("Ben", "command")
 
 
 @pytest.fixture
@@ -61,11 +64,12 @@ def test_a_draft_follows_its_page(vault_folder: VaultFolder, draft_id: str, alic
 
 
 def test_a_draft_can_be_dropped(draft_id: str) -> None:
-    draft_drop(draft_id=draft_id)
+    draft_drop(draft_id=draft_id, author=BEN)
     assert draft_list() == []
-    for service in (draft_drop, draft_text):
-        with refused(ErrorCode.NOT_FOUND):
-            service(draft_id=draft_id)
+    with refused(ErrorCode.NOT_FOUND):
+        draft_drop(draft_id=draft_id, author=BEN)
+    with refused(ErrorCode.NOT_FOUND):
+        draft_text(draft_id=draft_id)
 
 
 @pytest.mark.parametrize("draft_id", ["", "..", "../../etc/passwd", "0" * 16, "x\x00"])

@@ -20,6 +20,7 @@ from wiki import catchup, jobs
 from wiki.models import Job
 from wiki.services import request_rescan
 from wiki.services.rescan import scan_is_running
+from wiki.sync import scan_lock
 
 pytestmark = pytest.mark.django_db
 
@@ -236,6 +237,32 @@ def test_a_running_scan_is_told(vault_folder: VaultFolder) -> None:
         thread.join(10)
     assert told == [True]
     assert not scan_is_running()
+
+
+def test_a_rescan_takes_its_turn_after_the_scan_that_is_at_work(
+    vault_folder: VaultFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held, asked_for = threading.Event(), threading.Event()
+
+    def another_scan() -> None:
+        with current_vault().lock("scan"):
+            held.set()
+            asked_for.wait(60)
+
+    def lock(**given: Any) -> Any:
+        asked_for.set()  # from here on the other one is about to end
+        return scan_lock(**given)
+
+    monkeypatch.setattr("wiki.services.rescan.scan_lock", lock)
+    other = threading.Thread(target=another_scan)
+    other.start()
+    assert held.wait(60)
+    jobs.enqueue("rescan")
+    jobs.run_due()
+    asked_for.set()
+    other.join(60)
+    job = Job.objects.get(kind="rescan")
+    assert job.finished_at is not None and job.outcome["running"] is False
 
 
 def test_what_waits_for_the_index_is_noted_once_and_taken(vault_folder: VaultFolder) -> None:

@@ -128,6 +128,23 @@ class TestMeanwhile:
         meanwhile(lambda: write(vault_folder, "wiki/a.md", "written"))
         assert scan().added == 0
         assert Page.objects.get().words == 1
+
+    def test_a_new_page_of_which_news_comes_too(
+        self, vault_folder: VaultFolder, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path, real = "wiki/concepts/ada.md", sync_steps.ScanRun.go
+
+        def late(self, known, found):  # type: ignore[no-untyped-def]
+            monkeypatch.undo()
+            write(vault_folder, path, "written")
+            real(self, known, found)
+
+        vault_folder.write(path, "the write has not reached the index yet")
+        monkeypatch.setattr(sync_steps.ScanRun, "go", late)
+        report = sync_paths([path])
+        assert [entry["code"] for entry in report.skipped] == ["written_meanwhile"]
+        assert current_vault().ids.id_at(path) in (None, Page.objects.get().uid), "an index made anew gives the same id"
+        assert whole_index() == rebuilt_index()
         assert rebuilt_index() == whole_index()
 
     def test_a_deletion(self, vault_folder: VaultFolder, meanwhile) -> None:  # type: ignore[no-untyped-def]

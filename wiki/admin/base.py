@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from django.contrib import admin
 from django.db import models
 from django.http import HttpRequest
+from django.utils.safestring import SafeString, mark_safe
 
 from wiki.admin.display import visible
 
@@ -20,6 +22,14 @@ else:
 
 __all__ = ["Admin", "ReadOnlyAdmin"]
 
+#: In texts a quotation mark is escaped, so this is found in tags only.
+_INLINE_STYLE: Final = re.compile(r' style="[^"]*"')
+
+
+def _without_colours(shown: SafeString) -> SafeString:
+    """JSON as the theme shows it, less the inline styles, which the policy of contents refuses."""
+    return mark_safe(_INLINE_STYLE.sub("", shown).replace("<pre>", '<pre class="overflow-auto">'))  # noqa: S308
+
 
 class ReadOnlyAdmin(Admin):
     """Rows that are made from files or by services: shown, searched and filtered, never edited."""
@@ -28,6 +38,12 @@ class ReadOnlyAdmin(Admin):
     show_full_result_count = False  # counting all rows of a large vault again on every search
     show_facets = admin.ShowFacets.NEVER
     actions: Sequence[str] | None = None
+
+    @property
+    def readonly_preprocess_fields(self) -> dict[str, Callable[[SafeString], SafeString]]:
+        """The theme's hook: what is made of a field's HTML before it is shown."""
+        fields = self.model._meta.concrete_fields
+        return {field.name: _without_colours for field in fields if isinstance(field, models.JSONField)}
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Nobody adds rows here."""

@@ -151,6 +151,7 @@ class VersionSerializer(serializers.Serializer[Any]):
     content_hash = serializers.CharField()
     displaced_hash = serializers.CharField(allow_null=True)
     size = serializers.IntegerField()
+    restorable = serializers.BooleanField(help_text="whether what it left is still kept")
 
 
 class HistorySerializer(serializers.Serializer[Any]):

@@ -6,6 +6,7 @@ from wiki.services.approved import write_composed
 from wiki.services.composing import Composed, compose_page
 from wiki.services.drafts import draft_apply, draft_drop, draft_list, draft_text, page_of_draft
 from wiki.services.health import Trouble, troubles
+from wiki.services.keeping import expire_drafts, history_pages, prune_history
 from wiki.services.moving import Renamed, page_move, page_retitle
 from wiki.services.reading import (
     list_pages,
@@ -36,6 +37,8 @@ __all__ = [
     "draft_drop",
     "draft_list",
     "draft_text",
+    "expire_drafts",
+    "history_pages",
     "list_pages",
     "list_sources",
     "page_at",
@@ -50,6 +53,7 @@ __all__ = [
     "page_restore",
     "page_retitle",
     "page_version",
+    "prune_history",
     "put_page",
     "read_page",
     "read_source",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 from uuid import uuid5
@@ -10,15 +11,20 @@ from vault import drafts as kept
 from vault.current import current_vault
 from vault.errors import ErrorCode, SynapseError
 from vault.history import Author
+from wiki import audit
 from wiki.models import Page
 from wiki.services import rules
 from wiki.services.filing import check_may_change, held, replace
+from wiki.services.keeping import expires
 from wiki.services.recording import PageWritten
 
 
 def draft_list() -> list[dict[str, Any]]:
-    """All drafts, newest first: id, path, title, author, door, at, reason, base_hash, size; never their text."""
-    return [asdict(draft) for draft in kept.list_drafts(current_vault())]
+    """All drafts, newest first: id, path, title, author, door, at, reason, base_hash, size; never their text.
+
+    ``expires`` is when it may go (SYNAPSE_DRAFTS_DAYS).
+    """
+    return [{**asdict(draft), "expires": expires(draft)} for draft in kept.list_drafts(current_vault())]
 
 
 def draft_text(*, draft_id: str) -> dict[str, Any]:
@@ -42,7 +48,8 @@ def draft_apply(*, draft_id: str, base_hash: str | None = None, author: Author) 
     with held(page) as now:
         rules.check_base(now.page, now.read, base_hash or draft.base_hash, author=author, required=True)
         written = replace(now, data, author=author, detail={"draft": draft_id})
-    kept.drop_draft(vault, draft_id)
+    with suppress(SynapseError):  # the page stands; a draft that the disk does not let go can be dropped later
+        kept.drop_draft(vault, draft_id)
     return written
 
 
@@ -70,7 +77,9 @@ def _moved_from(path: str) -> Page | None:
     return Page.objects.live().filter(uid=uid).first()
 
 
-def draft_drop(*, draft_id: str) -> None:
+def draft_drop(*, draft_id: str, author: Author) -> None:
     """Remove a draft for good. Raises ``not_found``, ``read_only``."""
     rules.check_writes_allowed()
+    draft, _ = kept.read_draft(current_vault(), draft_id)
     kept.drop_draft(current_vault(), draft_id)
+    audit.record(action="drop-draft", author=author, path=draft.path, detail={"draft": draft_id})

@@ -235,8 +235,12 @@ def page_version(page: Page, version: int, *, displaced: bool = False) -> str:
 
 
 def page_history(page: Page, *, limit: int = 100) -> list[dict[str, Any]]:
-    """The versions Synapse keeps of a page, newest first: who wrote what when, through which door."""
-    versions = history.versions(current_vault(), page.uid)[:limit]
+    """The versions Synapse keeps of a page, newest first: who wrote what when, through which door.
+
+    ``restorable``: what the change left is still kept.
+    """
+    versions = history.versions(current_vault(), page.uid, limit=limit)
+    kept = history.restorable(current_vault(), page.uid) if versions else set()
     return [
         {
             "number": version.number,
@@ -248,6 +252,7 @@ def page_history(page: Page, *, limit: int = 100) -> list[dict[str, Any]]:
             "content_hash": version.content_hash,
             "displaced_hash": version.displaced_hash,
             "size": version.size,
+            "restorable": version.number in kept,
         }
         for version in versions
     ]

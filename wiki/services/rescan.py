@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from vault.current import current_vault
 from vault.errors import ErrorCode, SynapseError
 from wiki import deadlines, jobs
 from wiki.models import Job
-from wiki.sync import scan, scan_problem
+from wiki.sync import scan, scan_lock, scan_problem
+
+#: How long the job waits for a scan that is at work, in seconds.
+WAIT_SECONDS: Final = 60.0
 
 
 def request_rescan() -> dict[str, Any]:
@@ -43,11 +46,12 @@ def scan_is_running() -> bool:
 def run_job(payload: dict[str, Any]) -> dict[str, Any]:
     """The handler of ``rescan`` jobs: an incremental scan; its report becomes the job's outcome.
 
-    Raises ``conflict`` while another scan is at work: that one may have passed what has changed since, so this job
-    is to be tried again.
+    It waits for a scan that is at work, which may have passed what has changed since. Where files change all the
+    time one scan follows the other, and a job that only looked now and then would never find its turn. Raises
+    ``conflict`` when none comes: the job is to be tried again.
     """
     del payload
-    report = scan()
-    if report.running:
-        raise SynapseError(ErrorCode.CONFLICT, "Another scan is at work. This one follows.")
-    return report.as_dict()
+    with scan_lock(timeout=WAIT_SECONDS) as ours:
+        if not ours:
+            raise SynapseError(ErrorCode.CONFLICT, "Another scan is at work. This one follows.")
+        return scan().as_dict()

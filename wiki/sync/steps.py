@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -221,13 +222,16 @@ class ScanRun:
     def _new_id(self, path: str) -> UUID:
         # The usual case without a look at the disk for each path; the ledger has the rule for all others.
         uid = uuid5(self._vault_id, path)
-        if self._ledger.get(path, uid) != uid or self._is_taken(uid):
-            uid = self.vault.ids.id_for(path, self._is_taken)
+        taken = functools.partial(self._is_taken, path)
+        if self._ledger.get(path, uid) != uid or taken(uid):
+            uid = self.vault.ids.id_for(path, taken)
         self._taken.add(uid)
         return uid
 
-    def _is_taken(self, uid: UUID) -> bool:
-        return uid in self._taken or (self.partial and Page.objects.live().filter(uid=uid).exists())
+    def _is_taken(self, path: str, uid: UUID) -> bool:
+        """Whether another page has the id. One at this very path was written while the scan ran: it is this page."""
+        elsewhere = Page.objects.live().filter(uid=uid).exclude(path=path)
+        return uid in self._taken or (self.partial and elsewhere.exists())
 
     def _write(self, changes: list[Change]) -> None:
         if not changes:

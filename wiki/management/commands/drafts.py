@@ -43,7 +43,10 @@ class Command(SynapseCommand):
             self.stdout.write("No drafts.")
         for draft in drafts:
             who = f"{draft['author']} ({draft['door']})"
-            self.stdout.write(f"{draft['id']}  {draft['at']}  {draft['size']:>9,} bytes  {draft['path']}  {who}")
+            until = f"until {draft['expires'][:10]}" if draft["expires"] else ""
+            self.stdout.write(
+                f"{draft['id']}  {draft['at']}  {draft['size']:>9,} bytes  {until}  {draft['path']}  {who}"
+            )
 
     def _show(self, options: dict[str, Any]) -> None:
         draft = services.draft_text(draft_id=options["id"])
@@ -65,7 +68,7 @@ class Command(SynapseCommand):
             self.stdout.write(f"Wrote {written.page.path}; what stood there is in its history.")
 
     def _drop(self, options: dict[str, Any]) -> None:
-        services.draft_drop(draft_id=options["id"])
+        services.draft_drop(draft_id=options["id"], author=terminal_author())
         if options["json"]:
             self.print_json({"dropped": options["id"]})
         else:
