@@ -66,7 +66,7 @@ def _place(body: str, link: Mapping[str, Any]) -> tuple[str, int, int, str] | No
         end = body.find(")", start + len(alias or "") + 2) + 1
         return (body, start, end, alias or target) if start >= 0 and end else None
     match = re.search(rf"!?\[\[[ \t]*{re.escape(target)}[ \t]*\\?(?:[#|][^\[\]\n]*)?\]\]", body)
-    return (body, match.start(), match.end(), alias or target) if match else None
+    return (body, match.start(), match.end(), alias or target.rpartition("/")[2]) if match else None
 
 
 def _sentence(body: str, start: int, end: int, shown: str) -> SafeString:

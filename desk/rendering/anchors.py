@@ -15,6 +15,7 @@ PREFIX: Final = "at-"
 # What Obsidian passes over when it compares a heading with a link to it.
 _PASSED_OVER: Final = re.compile(r"[^\w-]+|_+")
 _BLANK: Final = re.compile(r"[ \t>]*\Z")
+_HEADING: Final = re.compile(r" {0,3}#{1,6}[ \t]")
 _ITEM: Final = re.compile(r"[ \t>]*(?:[-+*]|\d{1,9}[.)])[ \t]")
 _LONGEST: Final = 200
 
@@ -89,6 +90,6 @@ def _block(body: str, name: str) -> str | None:
     elif _ITEM.match(lines[at]):
         return lines[at].lstrip(" \t")
     first = last
-    while first and not _BLANK.match(lines[first - 1]):
+    while first and not (_BLANK.match(lines[first - 1]) or _HEADING.match(lines[first - 1])):
         first -= 1
     return "\n".join(lines[first : at + 1 if last == at else last + 1])

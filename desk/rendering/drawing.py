@@ -100,6 +100,7 @@ class _Drawing:
         self._known_blocks = set(read.blocks)
         self._levels = [level for level, _ in read.headings]
         self._own = page is not None
+        self._page = page
         self._ids = Ids()
         self._headings = 0
         self._sheet = sheet
@@ -223,11 +224,11 @@ class _Drawing:
         if again or len(sheet.trail) > _DEPTH or sheet.embeds >= _EMBEDS:
             return _frame(where, "Not shown here: pages within pages end at this point.")
         sheet.embeds += 1
+        page = self._page if within else None
         try:
-            read = current_vault().read(path, max_bytes=settings.SYNAPSE_MAX_PAGE_BYTES)
+            page = page or parse_page(path, _bytes(path))
         except SynapseError as error:
             return _frame(where, error.message)
-        page = parse_page(path, read.data)
         part = part_of(page, link.subpath)
         if part is None:
             return _frame(where, f"The page has no place {link.subpath}.")
@@ -236,6 +237,10 @@ class _Drawing:
             return _frame(where, "Not shown here: it is too long.")
         inner = _Drawing(path, page.title, part, None, sheet).html()
         return f'<div class="embed"><p class="from">{where}</p>{inner}</div>\n'
+
+
+def _bytes(path: str) -> bytes:
+    return current_vault().read(path, max_bytes=settings.SYNAPSE_MAX_PAGE_BYTES).data
 
 
 def _frame(where: str, reason: str) -> str:

@@ -46,7 +46,7 @@ class Weave(Protocol):
         """A tag as HTML; None where the index has no such tag of the page."""
 
     def block(self, name: str) -> str | None:
-        """The id of a block; None where the index has no such block of the page."""
+        """The id of a block, "" for none; None where the index has no such block of the page."""
 
 
 def weaving_plugin(md: MarkdownIt) -> None:
@@ -226,7 +226,7 @@ def _name_block(tokens: list[Token], at: int, weave: Weave) -> None:
     last.content = last.content[: match.start()]
     alone = not any(child.content.strip() for child in children if child.type != "softbreak")
     opening = _sibling_before(tokens, at - 1) if alone else _shown_opening(tokens, at - 1)
-    if opening is not None:
+    if opening is not None and name:
         opening.attrSet("id", name)
 
 
