@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 MANAGE := $(BIN)/python manage.py
 
-.PHONY: help serve install dev test test-services test-postgres test-slow test-promises test-bge test-conformance lint format openapi contract bench bench-quality clean
+.PHONY: help serve install dev test test-services test-postgres test-slow test-promises soak test-bge test-conformance lint format openapi contract bench bench-quality clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -48,9 +48,16 @@ test-slow: dev  ## run the tests that need more than seconds
 
 test-promises: dev  ## hold Synapse to each promise of docs/promises.md with its full figures (up to 25 minutes)
 	@.ci/services
-	@rm -rf build/promises
+	@rm -f build/promises/sqlite.jsonl build/promises/postgresql.jsonl
 	@SYNAPSE_PROMISES=full SYNAPSE_PROMISES_REPORT=$(CURDIR)/build/promises $(BIN)/python -m pytest tests/promises -n auto --dist worksteal
 	@$(BIN)/python -m tests.promises.table build/promises
+
+soak: dev  ## everything at once for MINUTES (20), on SQLite and PostgreSQL, while processes are killed: nothing may be lost
+	@.ci/services
+	@$(BIN)/python -m tests.soak --minutes $(or $(MINUTES),20) $(SOAK)
+
+fuzz: dev  ## look for inputs that break something, for so long: make fuzz MINUTES=10
+	@$(BIN)/python -m tests.fuzz $(or $(MINUTES),10)
 
 test-bge:  ## run the tests of EMBEDDER=bge-m3 in .venv-bge, with torch (1.7 GB)
 	@.ci/bge-m3

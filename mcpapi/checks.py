@@ -7,22 +7,31 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
 
+from mcpapi.oauth.addresses import is_loopback
 from mcpapi.registry import BY_NAME, TOOLS, require_bounded
 
 _SHORTEST_TOKEN = 20
 
 
+def is_weak(token: str) -> bool:
+    """Is MCP_AUTH_TOKEN set, and can be guessed or not be sent?"""
+    if not token:
+        return False
+    return len(token) < _SHORTEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token
+
+
 @register("synapse")
 def check_static_token(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    """MCP_AUTH_TOKEN, if set, can't be guessed."""
-    token = settings.MCP_AUTH_TOKEN
-    if not token or (len(token) >= _SHORTEST_TOKEN and token.isascii() and token.isprintable() and " " not in token):
+    """MCP_AUTH_TOKEN, if set, can't be guessed: W101 on this machine, E104 where others reach the server."""
+    if not is_weak(settings.MCP_AUTH_TOKEN):
         return []
+    is_open = bool(settings.SYNAPSE_PUBLIC_URL) or not is_loopback(settings.SYNAPSE_HOST)
+    kind, number = (Error, "E104") if is_open else (Warning, "W101")
     return [
-        Warning(
+        kind(
             f"MCP_AUTH_TOKEN is shorter than {_SHORTEST_TOKEN} characters, or holds what a header can't carry.",
             hint="Unset it and use `manage.py token create`, or set a long random value.",
-            id="synapse.W101",
+            id=f"synapse.{number}",
         )
     ]
 

@@ -29,7 +29,7 @@ from mcpapi.self_test import self_test
 from mcpapi.server import Surface, build
 from vault.strict_json import halves_as_nul
 from wiki.embedding.thread import EmbedThread
-from wiki.jobs import JobThread, drain
+from wiki.jobs import JobThread, drain, enqueue
 from wiki.sync.watching import WatchThread
 
 _END_WITHIN: Final = 4.5
@@ -40,6 +40,7 @@ _TICK: Final = 0.05
 def serve() -> None:
     """Serve until end of input, SIGTERM or SIGINT. RuntimeError if the tools are not those of the profile's table."""
     jobs = JobThread(threading.Event())
+    enqueue("catch_up")  # the process before may have been killed in the middle of a write
     jobs.start()
     stop = threading.Event()
     # What a person edits meanwhile is found, also where no server watches the vault.

@@ -11,6 +11,8 @@ from wiki import changes, jobs
 KIND: Final = "findings"
 #: How long a run waits for more changes, in seconds: agents write several pages in a row.
 DELAY_SECONDS: Final = 1.0
+#: How long a run waits for a scan that is at work, in seconds.
+WAIT_SECONDS: Final = 30.0
 
 
 def request_findings(**_: object) -> None:
@@ -42,12 +44,19 @@ def forget_queue(**_: object) -> None:
 def run_findings(payload: dict[str, Any]) -> dict[str, Any]:
     """The handler of ``findings`` jobs; what it returns is :func:`reviews.producers.runner.run`'s.
 
-    Where a scan has died half-way another one is asked for: until it has ended nothing can be said of the index.
+    A scan that came in between is waited for, and the next one waits for this: where files change all the time scans
+    follow each other so closely that no run would fit in between. Where a scan has died half-way another one is asked
+    for: until it has ended nothing can be said of the index.
     """
     from reviews.producers.runner import run
     from wiki.services import request_rescan
+    from wiki.sync import scan_lock
 
-    outcome = run(rescanned=bool(payload.get("rescanned")))
+    rescanned = bool(payload.get("rescanned"))
+    outcome = run(rescanned=rescanned)
+    if outcome.get("waits") == "scan":
+        with scan_lock(timeout=WAIT_SECONDS) as ours:
+            outcome = run(rescanned=rescanned) if ours else outcome
     if outcome.get("waits") == "scan":
         request_rescan()
     return outcome

@@ -37,7 +37,7 @@ if not settings.CELERY_BROKER_URL:
 
 # With PostgreSQL nothing else may have made the folder in which beat keeps when it last asked for what.
 with contextlib.suppress(OSError):
-    settings.SYNAPSE_DATA.mkdir(parents=True, exist_ok=True)
+    settings.SYNAPSE_DATA.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 # Celery puts the folder that a process was started in before all others from which modules come, for good. That of an
 # agent's process is the agent's project: none of its files is to be taken for one of ours.

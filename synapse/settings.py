@@ -92,6 +92,10 @@ SYNAPSE_PORT: int = _number("SYNAPSE_PORT", 8000)
 SYNAPSE_PUBLIC_URL = env.str("SYNAPSE_PUBLIC_URL", default="")
 SYNAPSE_ALLOWED_HOSTS: list[str] = env.list("SYNAPSE_ALLOWED_HOSTS", default=[])
 SYNAPSE_ALLOWED_ORIGINS: list[str] = env.list("SYNAPSE_ALLOWED_ORIGINS", default=[])
+#: Addresses and networks whose word is taken for who calls and by which scheme (X-Forwarded-For and -Proto).
+SYNAPSE_TRUSTED_PROXIES: list[str] = [
+    name for given in env.list("SYNAPSE_TRUSTED_PROXIES", default=["127.0.0.1", "::1"]) if (name := given.strip())
+]
 SYNAPSE_BODY_SECONDS: float = _number("SYNAPSE_BODY_SECONDS", 30.0)
 SYNAPSE_RATE_PER_MINUTE: int = _number("SYNAPSE_RATE_PER_MINUTE", 1_200)  # limits of one caller; 0 is none
 SYNAPSE_WRITES_PER_MINUTE: int = _number("SYNAPSE_WRITES_PER_MINUTE", 240)
@@ -166,7 +170,7 @@ def _secret_key() -> str:
         return key
     made = secrets.token_urlsafe(50)
     try:
-        SYNAPSE_DATA.mkdir(parents=True, exist_ok=True)
+        SYNAPSE_DATA.mkdir(mode=0o700, parents=True, exist_ok=True)
         kept.unlink(missing_ok=True)  # an empty one is what a full disk leaves
         with open(kept, "x", encoding="ascii", opener=_owner_only) as file:
             file.write(made)
@@ -294,9 +298,14 @@ X_FRAME_OPTIONS = "DENY"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_HTTPONLY = True
-SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _https
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if _https else None
+SESSION_COOKIE_AGE = 7 * 86_400
+if _https:  # the name has browsers refuse one that another host of the domain, or a page over http, has set
+    SESSION_COOKIE_NAME = "__Host-sessionid"
+    CSRF_COOKIE_NAME = "__Host-csrftoken"
+# None: the server's own settings say whose word for the scheme counts (SYNAPSE_TRUSTED_PROXIES), and put it in force.
+SECURE_PROXY_SSL_HEADER = None
 SECURE_HSTS_SECONDS = 31_536_000 if _https else 0
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * SYNAPSE_MAX_PAGE_BYTES
 
@@ -381,12 +390,20 @@ OAUTH2_PROVIDER: dict[str, Any] = {
     "GRANT_ADMIN_CLASS": "mcpapi.oauth.admin.CodeAdmin",
     "ID_TOKEN_ADMIN_CLASS": "mcpapi.oauth.admin.UnusedAdmin",
 }
-# Redirects over http lead to this person's own machine only (mcpapi.oauth.redirects), which the check can't know.
-SILENCED_SYSTEM_CHECKS = ["oauth2_provider.W008"]
+SILENCED_SYSTEM_CHECKS = [
+    # Redirects over http lead to this person's own machine only (mcpapi.oauth.redirects), which the check can't know.
+    "oauth2_provider.W008",
+    # Other names of the domain, and lists in browsers, are for whoever owns the domain to decide about.
+    "security.W005",
+    "security.W021",
+    # The proxy that has the certificate redirects; agents and health checks of this machine come over http.
+    "security.W008",
+]
 UNFOLD: dict[str, Any] = {
     "SITE_TITLE": "Synapse",
     "SITE_HEADER": "Synapse",
     "SHOW_HISTORY": False,
+    "LOGIN": {"form": "wiki.paced_login.LoginForm"},
     "SCRIPTS": ["/static/synapse/admin.js"],
     "SIDEBAR": {"navigation": "wiki.admin.navigation.sections"},
 }

@@ -7,6 +7,8 @@ import asyncio
 from django.conf import settings
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from synapse.headers import missing
+
 
 class TimelyProtocol(H11Protocol):
     """HTTP/1.1 as uvicorn speaks it; a request's headers must be there within SYNAPSE_BODY_SECONDS.
@@ -34,6 +36,14 @@ class TimelyProtocol(H11Protocol):
         """There is nothing to wait for any more."""
         self._stop_waiting()
         super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:
+        """What is no HTTP is answered before any application: here with the headers that every answer has."""
+        lines = [b"HTTP/1.1 400 Bad Request", b"content-type: text/plain; charset=utf-8", b"connection: close"]
+        lines += [b"%s: %s" % header for header in missing("", "", {"status": 400})]
+        lines += [b"content-length: %d" % len(msg), b"", msg.encode("ascii")]
+        self.transport.write(b"\r\n".join(lines))
+        self.transport.close()
 
     def _wait(self) -> None:
         seconds: float = settings.SYNAPSE_BODY_SECONDS

@@ -137,7 +137,7 @@ class Kernel:
         if after:
             self.after = end
         else:
-            self.before = end  # type: ignore[assignment]
+            self.before = end
 
     def _begin(self, name: str, *, changes: bool) -> tuple[Call, Fault | None]:
         call = Call(len(self.calls), name, changes)
@@ -207,12 +207,39 @@ class Kernel:
         return call
 
 
+@contextmanager
+def database_counted(kernel: Kernel) -> Iterator[None]:
+    """Count what is asked of the database as well: each statement as ``sql``, and each ``commit``."""
+    from django.db import OperationalError, connection
+
+    def ask(name: str, function: Callable[..., Any], *args: Any) -> Any:
+        if not kernel.on:
+            return function(*args)
+        call, fault = kernel._begin(name, changes=name == "commit")
+        if isinstance(fault, int):
+            raise OperationalError(SECRET)
+        result = function(*args)
+        kernel.after(call)
+        return result
+
+    database: Any = connection
+    commit = database._commit
+    database._commit = lambda: ask("commit", commit)
+    try:
+        with database.execute_wrapper(lambda execute, *args: ask("sql", execute, *args)):
+            yield
+    finally:
+        database._commit = commit
+
+
 def can_meet(call: Call, fault: Fault) -> bool:
     """Whether a disk in this state would answer so: one that is full can be read, one that is broken can't."""
     if isinstance(fault, str):
         return call.name == "write"
     if fault == errno.EIO:
         return True
+    if call.name == "commit":
+        return False  # for a database there is one kind of fault
     if fault in DISK_FULL:
         return call.name in ("write", "mkdir", "link", "fsync") or (call.name == "open" and call.changes)
     return call.changes and call.name != "fsync"

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import os
 import random
 import sys
+import time
+from collections import Counter
 from collections.abc import Callable
 from itertools import chain
 from typing import Any
@@ -21,8 +24,8 @@ ATTEMPTS = 10
 SECONDS = 120
 
 
-def race(work: Callable[[int], Any], processes: int = PROCESSES) -> list[Any]:
-    """What ``work`` answers in each of the processes, which begin at the same moment."""
+def race(work: Callable[[int], Any], processes: int = PROCESSES, seconds: float = SECONDS) -> list[Any]:
+    """What ``work`` answers in each of the processes, which begin at the same moment; none may take longer."""
     from django.db import connections
 
     connections.close_all()  # a connection that two processes share is none
@@ -30,7 +33,7 @@ def race(work: Callable[[int], Any], processes: int = PROCESSES) -> list[Any]:
     start, answers = context.Barrier(processes), context.Queue()
 
     def run(number: int) -> None:
-        start.wait(SECONDS)
+        start.wait(seconds)
         try:
             answers.put(work(number))
         finally:
@@ -39,9 +42,9 @@ def race(work: Callable[[int], Any], processes: int = PROCESSES) -> list[Any]:
     started = [context.Process(target=run, args=[number]) for number in range(processes)]
     for process in started:
         process.start()
-    found = [answers.get(timeout=SECONDS) for _ in started]
+    found = [answers.get(timeout=seconds) for _ in started]
     for process in started:
-        process.join(SECONDS)
+        process.join(seconds)
     return found
 
 
@@ -178,12 +181,121 @@ def bulk_while_the_list_changes() -> dict[str, Any]:
     }
 
 
+def write_page(title: str, text: str, base_hash: str | None = None) -> Any:
+    """A page written by the one write path, from ``base_hash``."""
+    from vault.history import Author
+    from wiki import services
+
+    frontmatter = {"type": "concept", "title": title, "sources": ["raw/sources/a.md"], "lang": "en"}
+    author = Author("agent", "mcp:stdio")
+    return services.write_page(title=title, content=text, frontmatter=frontmatter, base_hash=base_hash, author=author)
+
+
+class _Writing:
+    """What one process does in :func:`write_while_others_read`: pages of its own, pages of all, decisions."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.told: dict[str, list[str]] = {}
+        self.seen: Counter[str] = Counter()
+
+    def turn(self, turn: int) -> None:
+        text = f"By {self.number}, turn {turn}, see [[Shared {turn % 5}]] and [[Ghost {turn % 7}]].\n"
+        if turn % 10 == 9:
+            (item_id,) = file_items([f"asked by {self.number} in {turn}"])
+            decided = attempt(item_id, "skip", f"user:{self.number}")
+            self.seen["decided" if decided["changed"] else str(decided)] += 1
+        elif turn % 4 == 3:
+            self._shared(f"Shared {turn % 5}", text)
+        else:
+            self._note(f"Own {self.number} {turn % 20}", write_page(f"Own {self.number} {turn % 20}", text))
+
+    def _shared(self, title: str, text: str) -> None:
+        """From the version that stands, until that is taken."""
+        from vault.errors import ErrorCode, SynapseError
+        from wiki.services import page_by_title, read_page
+
+        while True:
+            try:
+                self._note(title, write_page(title, text, read_page(page_by_title(title)).content_hash))
+                return
+            except SynapseError as error:
+                if error.code is not ErrorCode.CONFLICT:
+                    raise
+                self.seen["refused"] += 1
+
+    def _note(self, title: str, written: Any) -> None:
+        self.told.setdefault(title, []).append(written.content_hash)
+        self.seen["written"] += 1
+        self.seen.update(f"warning: {one}" for one in written.warnings)
+
+
+def write_while_others_read() -> dict[str, Any]:
+    """Eight processes write, ``RACING_WRITES`` times each; beside them two read, one scans, and one does the jobs."""
+    from reviews.models import ReviewItem
+    from reviews.services import list_items
+    from vault import history
+    from vault.current import current_vault
+    from wiki import jobs
+    from wiki.models import Audit, Page
+    from wiki.search import search
+    from wiki.services import page_by_title, read_page
+    from wiki.sync import scan
+
+    writers, writes = 8, int(os.environ["RACING_WRITES"])
+    for number in range(5):
+        write_page(f"Shared {number}", "Begin.\n")
+    writing = multiprocessing.get_context("fork").Value("i", writers)
+
+    def read(turn: int) -> None:
+        search(f"turn {turn % 50} by {turn % 8}")
+        read_page(page_by_title(f"Shared {turn % 5}"))
+        list_items(limit=20, order="rank")
+
+    beside = [read, read, lambda turn: scan(full=turn % 5 == 4), lambda turn: jobs.run_due(now=True)]
+
+    def work(number: int) -> dict[str, Any]:
+        seen: Counter[str] = Counter()
+        writer, turn = _Writing(number), 0
+        while turn < writes if number < writers else writing.value:
+            try:
+                if number < writers:
+                    writer.turn(turn)
+                else:
+                    beside[number - writers](turn)
+                    seen[["read", "read", "scanned", "jobs"][number - writers]] += 1
+                    time.sleep(0.05 if number - writers < 2 else 0.5)  # as people and the watcher do
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is counted
+                seen[f"error: {type(error).__name__}: {error}"] += 1
+            turn += 1
+        if number < writers:
+            with writing.get_lock():
+                writing.value -= 1
+        return {"seen": seen + writer.seen, "told": writer.told}
+
+    answers = race(work, writers + len(beside), seconds=900)
+    while jobs.run_due(now=True):
+        continue
+    scan()
+    uids = {page.title: page.uid for page in Page.objects.live() if page.title.startswith(("Own ", "Shared "))}
+    return {
+        "answers": answers,
+        "versions": {
+            title: [version.content_hash for version in history.versions(current_vault(), uid)]
+            for title, uid in uids.items()
+        },
+        "audits": Audit.objects.filter(action="write", page_uid__in=uids.values()).count(),
+        "skipped": ReviewItem.objects.filter(status="skipped").count(),
+    }
+
+
 SCENARIOS: dict[str, Callable[[], dict[str, Any]]] = {
     **{action: lambda action=action: decide_one(action) for action in ("skip", "create", "deep-research")},  # type: ignore[misc]
     "mixed": lambda: decide_one("skip", "dismiss", "mark-resolved", "create", "deep-research"),
     "bulk_overlapping": bulk_overlapping,
     "file_same": file_same,
     "bulk_while_the_list_changes": bulk_while_the_list_changes,
+    "write_while_others_read": write_while_others_read,
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication, get_authorization_header
 from rest_framework.exceptions import PermissionDenied
@@ -67,8 +68,8 @@ class BrowserSession(SessionAuthentication):
         except PermissionDenied:
             raise SynapseError(
                 ErrorCode.FORBIDDEN,
-                "A change in a session needs the CSRF token: send the value of the csrftoken cookie as X-CSRFToken. "
-                "A program had better use a token.",
+                "A change in a session needs the CSRF token: send the value of the cookie "
+                f"{settings.CSRF_COOKIE_NAME} as X-CSRFToken. A program had better use a token.",
             ) from None
 
 

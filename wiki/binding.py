@@ -15,6 +15,8 @@ from django.utils import timezone
 
 from vault.current import current_vault
 from vault.errors import ErrorCode, SynapseError
+from vault.history import Author
+from wiki import audit
 from wiki.data_version import STATE_PK, data_version
 from wiki.models import File, IndexChange, Page, VaultState
 from wiki.search import remove_words
@@ -55,7 +57,7 @@ def bind() -> VaultState:
     return state
 
 
-def adopt() -> bool:
+def adopt(*, author: Author = audit.SYNAPSE) -> bool:
     """Tie the database to the current vault whatever it was tied to; True if that changed something.
 
     Rows of another vault are removed, for page ids depend on the vault; the next scan makes them anew. For the
@@ -70,6 +72,7 @@ def adopt() -> bool:
             _forget_rows()
         VaultState.objects.update_or_create(pk=STATE_PK, defaults={"vault_id": vault.id, "root": vault_root()})
         bump_data_version()
+        audit.record(action="adopt", author=author, detail={"vault": str(vault.id)})
     return True
 
 

@@ -120,15 +120,15 @@ def _round(*, now: bool, stop: threading.Event | None) -> int | None:
     with try_exclusive(LOCK) as ours:
         if not ours:
             return None
-        _take_back_orphans()
+        take_back_orphans()
         if catchup.noted():
             enqueue("catch_up")
-        begun: set[int] = set()
+        begun: dict[int, tuple[str, str]] = {}
         while not (stop and stop.is_set()):
-            job = _next(now=now, besides=begun)
+            job = _next(now=now, begun=begun)
             if job is None:
                 break
-            begun.add(job.pk)
+            begun[job.pk] = (job.kind, job.key)
             _run(job)
         return len(begun)
 
@@ -148,8 +148,8 @@ def drain() -> int:
         return 0
 
 
-def _take_back_orphans() -> None:
-    """Rows begun by a process that died: it held the lock that we hold now."""
+def take_back_orphans() -> None:
+    """Let rows wait again that were begun by a process that died. The caller holds LOCK, which that one held."""
     for job in Job.objects.filter(started_at__isnull=False, finished_at__isnull=True):
         if job.attempts < MAX_DEATHS:
             _put_back(job, timezone.now())
@@ -166,12 +166,19 @@ def _queue(*, now: bool) -> QuerySet[Job]:
     return queue.filter(Q(run_after__lte=moment) | Q(run_after__gt=moment + LONGEST_DELAY))
 
 
-def _next(*, now: bool, besides: set[int]) -> Job | None:
-    """The job to run next, marked as begun; none a second time in one round, so that a failing one waits."""
-    for job in _queue(now=now).exclude(pk__in=besides).order_by("run_after", "pk")[:10]:
-        begun = timezone.now()
-        if Job.objects.filter(pk=job.pk, started_at__isnull=True).update(started_at=begun, attempts=F("attempts") + 1):
-            job.started_at, job.attempts = begun, job.attempts + 1
+def _next(*, now: bool, begun: dict[int, tuple[str, str]]) -> Job | None:
+    """The job to run next, marked as begun; none a second time in one round, so that a failing one waits.
+
+    What has been done in this round and is asked for again keeps its delay even where others need not wait for theirs:
+    as long as somebody writes, a round would have no end.
+    """
+    done = set(begun.values())
+    for job in _queue(now=now).exclude(pk__in=list(begun)).order_by("run_after", "pk")[:100]:
+        at = timezone.now()
+        if job.run_after > at and (job.kind, job.key) in done:
+            continue
+        if Job.objects.filter(pk=job.pk, started_at__isnull=True).update(started_at=at, attempts=F("attempts") + 1):
+            job.started_at, job.attempts = at, job.attempts + 1
             return job
     return None
 

@@ -53,6 +53,7 @@ def ensure_index_folder() -> None:
     if connection.vendor != "sqlite":
         return
     try:
+        settings.SYNAPSE_DATA.mkdir(mode=0o700, parents=True, exist_ok=True)  # its texts are nobody else's
         Path(str(settings.DATABASES["default"]["NAME"])).parent.mkdir(parents=True, exist_ok=True)
     except OSError:
         raise SynapseError(

@@ -19,11 +19,13 @@ from typing import Final
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, connection, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from vault.errors import ErrorCode, SynapseError
+from vault.history import Author
+from wiki import audit
 from wiki.models import Scope, Token
 from wiki.prepared import Prepared
 
@@ -81,18 +83,24 @@ def check_new_token(*, name: str, scope: str, expires: datetime | None) -> None:
 
 
 def create_token(
-    *, name: str, scope: str = Scope.READ, expires: datetime | None = None, user: User | None = None
+    *,
+    name: str,
+    scope: str = Scope.READ,
+    expires: datetime | None = None,
+    user: User | None = None,
+    author: Author = audit.SYNAPSE,
 ) -> tuple[Token, str]:
-    """Make a token; returns its row and the token itself, which can't be had again.
+    """Make a token; returns its row and the token itself, which can't be had again. ``author`` is who makes it.
 
     Raises what :func:`check_new_token` raises.
     """
     name = name.strip()
     check_new_token(name=name, scope=scope, expires=expires)
     raw = PREFIX + secrets.token_urlsafe(32)
-    token = Token.objects.create(
-        name=name, digest=digest_of(raw), prefix=raw[:_SHOWN_CHARACTERS], scope=scope, expires_at=expires, user=user
-    )
+    kept = {"name": name, "prefix": raw[:_SHOWN_CHARACTERS], "scope": scope}
+    with transaction.atomic():
+        token = Token.objects.create(**kept, digest=digest_of(raw), expires_at=expires, user=user)
+        audit.record(action="token", author=author, detail=kept)
     return token, raw
 
 
@@ -110,18 +118,28 @@ def _has_expired(token: Token) -> bool:
     return token.expires_at is not None and token.expires_at <= timezone.now()
 
 
-def revoke_token(*, name: str) -> int:
+def revoke_token(*, name: str, author: Author = audit.SYNAPSE) -> int:
     """Revoke the tokens of this name, or the one that begins with these characters; how many there were.
 
     A second call finds none. Lists show the first characters, which tell namesakes apart.
     """
     named = Q(name=name) | Q(prefix=name)
-    return Token.objects.filter(named, revoked_at__isnull=True).update(revoked_at=timezone.now())
+    return _revoke(Token.objects.filter(named), author)
 
 
-def revoke_tokens(*, pks: Iterable[int]) -> int:
+def revoke_tokens(*, pks: Iterable[int], author: Author = audit.SYNAPSE) -> int:
     """Revoke the tokens of these rows; how many were in force or expired. A second call finds none."""
-    return Token.objects.filter(pk__in=list(pks), revoked_at__isnull=True).update(revoked_at=timezone.now())
+    return _revoke(Token.objects.filter(pk__in=list(pks)), author)
+
+
+def _revoke(tokens: QuerySet[Token], author: Author) -> int:
+    with transaction.atomic():
+        found = list(tokens.filter(revoked_at__isnull=True).values_list("pk", "name", "prefix"))
+        rows = Token.objects.filter(pk__in=[pk for pk, _, _ in found], revoked_at__isnull=True)
+        count = rows.update(revoked_at=timezone.now())
+        for _, name, prefix in found if count else ():
+            audit.record(action="revoke", author=author, detail={"name": name, "prefix": prefix})
+    return count
 
 
 def any_usable() -> bool:

@@ -21,10 +21,12 @@ from oauth2_provider.models import (
 )
 
 from mcpapi.oauth.clients import digest_of_secret, fault_in_name
+from mcpapi.oauth.noting import note
 from mcpapi.oauth.redirects import fault_in_all
 from mcpapi.oauth.tokens import end_all_of
 from wiki.admin.base import ReadOnlyAdmin
 from wiki.admin.display import text_column
+from wiki.admin.who import person
 
 Application = get_application_model()
 
@@ -79,6 +81,7 @@ class Revoking(ReadOnlyAdmin):
         rows = list(queryset)
         for row in rows:
             self.revoke(row)
+            note("revoke-client", getattr(row, "application", row), person(request))
         self.message_user(request, f"{len(rows)} revoked.", messages.SUCCESS)
 
     def revoke(self, row: Any) -> None:
@@ -104,6 +107,17 @@ class ClientAdmin(Revoking):
         """Whoever may delete clients ends all that they hold, too."""
         return request.user.has_perm("oauth2_provider.delete_application")
 
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        """End the client and all that it holds."""
+        note("delete-client", obj, person(request))
+        super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        """End several."""
+        for client in queryset:
+            note("delete-client", client, person(request))
+        super().delete_queryset(request, queryset)
+
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
         """The form of a new client; else what there is to see."""
         if obj is None:
@@ -122,6 +136,7 @@ class ClientAdmin(Revoking):
         obj.hash_client_secret = False
         obj.client_secret = digest_of_secret(secret) if secret else ""
         super().save_model(request, obj, form, change)
+        note("register", obj, person(request))
         shown = format_html("Client id <code>{}</code>", obj.client_id)
         if secret:
             shown = format_html("{}, secret, shown once: <code>{}</code>", shown, secret)

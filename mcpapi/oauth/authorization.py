@@ -14,10 +14,12 @@ from oauthlib.oauth2.rfc6749 import errors
 from mcpapi.oauth.addresses import issuer_of
 from mcpapi.oauth.clients import is_admitted
 from mcpapi.oauth.guidance import how_to_register
+from mcpapi.oauth.noting import note
 from mcpapi.oauth.pages import Page
 from mcpapi.oauth.redirects import shown_host
 from mcpapi.oauth.scopes import MEANING, grantable
 from mcpapi.oauth.validator import require_own_resources
+from vault.history import Author
 from wiki.models import Scope
 
 Application = get_application_model()
@@ -102,6 +104,9 @@ class Authorize(Page, AuthorizationView):  # type: ignore[misc]
         ticked = {Scope.READ, *self.request.POST.getlist("grant")}
         form.cleaned_data["scope"] = " ".join(scope for scope in asked if scope in ticked) or Scope.READ.value
         answer: HttpResponse = super().form_valid(form)
+        if form.cleaned_data.get("allow"):
+            who = Author(f"user:{self.request.user.get_username()}", "oauth")
+            note("let-in", client, who, scope=form.cleaned_data["scope"])
         return answer
 
     def form_invalid(self, form: Any) -> HttpResponse:

@@ -6,6 +6,7 @@ import secrets
 from typing import Any, Final
 
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils.decorators import method_decorator
 from django.views import View
@@ -13,9 +14,11 @@ from django.views.decorators.csrf import csrf_exempt
 from oauth2_provider.models import AbstractApplication, get_application_model
 
 from mcpapi.oauth.clients import GRANT_TYPES, digest_of_secret, fault_in_name, make_room
+from mcpapi.oauth.noting import note
 from mcpapi.oauth.pages import Offered
 from mcpapi.oauth.redirects import fault_in_all
 from vault.errors import SynapseError
+from vault.history import Author
 from vault.strict_json import loads_object
 from wiki import throttling
 from wiki.throttling import Kind
@@ -52,7 +55,9 @@ class Registration(Offered, View):
                     "invalid_client_metadata", f"token_endpoint_auth_method is one of {', '.join(AUTH_METHODS)}."
                 )
             make_room()
-            client, secret = _make(metadata, is_public=method == AUTH_METHODS[0])
+            with transaction.atomic():
+                client, secret = _make(metadata, is_public=method == AUTH_METHODS[0])
+                note("register", client, Author("stranger", "oauth"))
         except SynapseError as error:
             response = _error("temporarily_unavailable", error.message, error.status)
             if "retry_after" in error.repair:

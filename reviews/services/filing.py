@@ -17,7 +17,7 @@ from reviews.services.findings import Filed, Finding, Outcome, content_key, item
 from reviews.services.rules import check_may_decide, check_writes_allowed
 from vault.errors import ErrorCode, SynapseError
 from vault.history import Author
-from wiki import deadlines
+from wiki import audit, deadlines
 from wiki.rows import chunks, insert, select, update
 
 #: Items written in one transaction.
@@ -132,6 +132,7 @@ def reopen(*, item_id: UUID | str, author: Author) -> ReviewItem:
         pages = Evidence.objects.filter(item=old).values_list("page_id", flat=True)
         insert(Evidence, ("item", "page"), [(item.pk, page) for page in pages])
         events.append([item.pk], what="filed", author=author, at=now, to_status=Status.PENDING, note="reopened")
+        audit.record(action="reopen", author=author, path=item.page_path, detail={"review": str(item.pk)})
     return item
 
 
@@ -246,6 +247,8 @@ def _insert(questions: Collection[_Question], origin: str, author: Author) -> No
     insert(ReviewItem, [field.name for field in ReviewItem._meta.concrete_fields], rows)
     insert(Evidence, ("item", "page"), _evidence_rows(questions))
     events.append([row[0] for row in rows], what="filed", author=author, at=now, to_status=Status.PENDING)
+    if origin != Origin.RULE:  # what a rule finds follows from the vault; its events say so
+        audit.record(action="file", author=author, detail={"items": len(rows), "first": str(rows[0][0])})
 
 
 def _refresh(questions: Collection[_Question], author: Author) -> None:

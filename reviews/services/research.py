@@ -25,6 +25,7 @@ from reviews.services.reading import iso, named_page
 from reviews.services.rules import as_id, check_note, check_writes_allowed
 from vault.errors import ErrorCode, SynapseError
 from vault.history import Author
+from wiki import audit
 from wiki.models import Page
 from wiki.services import page_by_id, page_by_title
 from wiki.services.cursors import make_cursor, read_cursor
@@ -167,12 +168,15 @@ def claim_run(*, run_id: uuid.UUID | str, author: Author, lease_seconds: int = L
     now = timezone.now()
     # One statement without a join: where two come at once, the second one looks at the row that the first has left.
     free = Q(status=RunStatus.QUEUED) | Q(status=RunStatus.CLAIMED) & ~_in_force(now)
-    won = ResearchRun.objects.filter(free, pk=run.pk, attempts__lt=MAX_CLAIMS).update(
-        status=RunStatus.CLAIMED,
-        claimed_by=events.who(author),
-        lease_until=now + timedelta(seconds=lease_seconds),
-        attempts=F("attempts") + 1,
-    )
+    with transaction.atomic():
+        won = ResearchRun.objects.filter(free, pk=run.pk, attempts__lt=MAX_CLAIMS).update(
+            status=RunStatus.CLAIMED,
+            claimed_by=events.who(author),
+            lease_until=now + timedelta(seconds=lease_seconds),
+            attempts=F("attempts") + 1,
+        )
+        if won:
+            audit.record(action="research", author=author, detail={"run": str(run.pk), "what": "claimed"})
     if not won and not _held(run, author).update(lease_until=now + timedelta(seconds=lease_seconds)):
         raise _conflict(get_run(run.pk), "Take another one.")
     return RunClaimed(get_run(run.pk), bool(won))
@@ -282,6 +286,8 @@ def _end(run: ResearchRun, author: Author, **fields: Any) -> bool:
         what = {RunStatus.DONE: "researched", RunStatus.FAILED: "research failed"}.get(fields["status"], "given back")
         named = ReviewItem.objects.filter(research_run=run).values_list("pk", flat=True)
         events.append(named, what=what, author=author, at=timezone.now(), note=fields["note"])
+        detail = {"run": str(run.pk), "what": what}
+        audit.record(action="research", author=author, path=fields.get("page_path", ""), detail=detail)
     return True
 
 

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.faults import Call, Kernel
+from tests.promises.figures import Measured, figure
+from tests.promises.places import died_at_random
 from tests.writing import (
     ALICE,
     NEW,
@@ -31,22 +34,27 @@ from vault import history, writer
 from vault.root import Vault
 from vault.writing import exchange
 
-MOMENTS = ["before", "after"]
-LONGEST = 40
+
+def steps_of(vault: Vault, operation: str, mechanism: str) -> list[Call]:
+    """The system calls of a change that can change anything."""
+    with patched() as monkeypatch:
+        use_mechanism(monkeypatch, mechanism, vault)
+        kernel = Kernel().install(monkeypatch, sync=False)
+        with kernel.watching():
+            operations(vault)[operation]()
+    return [call for call in kernel.calls if call.changes]
 
 
-def run_and_die(vault: Vault, operation: str, mechanism: str, number: int, moment: str) -> bool:
-    """Run a change in a child that dies at a step; False when it has fewer steps."""
+def run_and_die(vault: Vault, operation: str, mechanism: str, number: int, *, after: bool) -> bool:
+    """Run a change in a child that dies at a system call; False when it came to its end."""
 
     def work() -> None:
         with patched() as monkeypatch:
             use_mechanism(monkeypatch, mechanism, vault)
-            steps = Steps().install(monkeypatch)
-            if moment == "before":
-                steps.before = lambda at, name, args: die() if at == number else None
-            else:
-                steps.after = lambda at, name: die() if at == number else None
-            operations(vault)[operation]()
+            kernel = Kernel().install(monkeypatch, sync=False)
+            kernel.die_at(number, after=after)
+            with kernel.watching():
+                operations(vault)[operation]()
 
     return killed_child(work)
 
@@ -83,7 +91,6 @@ def check_recovered(vault: Vault, operation: str) -> None:
     assert numbers == list(range(len(numbers), 0, -1))
 
 
-@pytest.mark.parametrize("moment", MOMENTS)
 @pytest.mark.parametrize(
     ("operation", "mechanism"),
     [(operation, "exchange") for operation in OPERATIONS]
@@ -97,19 +104,31 @@ def check_recovered(vault: Vault, operation: str) -> None:
         ("replace", "copy"),
     ],
 )
-def test_killed_at_each_step(tmp_path: Path, operation: str, mechanism: str, moment: str) -> None:
-    for number in range(LONGEST):
-        folder = tmp_path / str(number)
+def test_killed_at_each_system_call(tmp_path: Path, operation: str, mechanism: str, measured: Measured) -> None:
+    def fresh(name: str) -> Vault:
+        folder = tmp_path / name
         folder.mkdir()
         vault = make_vault(folder)
         if operation != "create":
             put(vault)
-        died = run_and_die(vault, operation, mechanism, number, moment)
+        return vault
+
+    calls = steps_of(fresh("counted"), operation, mechanism)
+    moments = [(call.number, False) for call in calls] + [(calls[-1].number, True)]
+    assert len(moments) > 10
+    for number, after in moments:
+        vault = fresh(f"{number}{after}")
+        assert run_and_die(vault, operation, mechanism, number, after=after)
         check_recovered(vault, operation)
-        if not died:
-            assert number > 5
-            return
-    pytest.fail("the change has no end")
+    measured("P1", f"{operation} by {mechanism}: killed at each of {len(moments)} system calls, 0 torn, 0 lost")
+
+
+def test_killed_at_random_times(own_vault: dict[str, str], measured: Measured) -> None:
+    found = died_at_random(own_vault, figure(4, 500))
+    assert found["wrong"] == []
+    measured(
+        "P1", f"{found['kills']} kills of a process that writes: 0 torn, {found['orphans']} leftovers kept, 0 lost"
+    )
 
 
 def test_killed_in_the_middle_of_writing(tmp_path: Path) -> None:

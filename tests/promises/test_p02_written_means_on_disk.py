@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.promises.figures import Measured, figure
 from tests.writing import (
     ALICE,
     MECHANISMS,
@@ -16,14 +19,12 @@ from tests.writing import (
     PAGE,
     PATH,
     STEPS,
-    die,
-    killed_child,
     make_vault,
     operations,
     put,
     use_mechanism,
 )
-from vault import writer
+from vault import history, writer
 from vault.root import Vault
 from vault.writing import exchange
 
@@ -124,7 +125,7 @@ ORDERS = {
 
 @pytest.mark.parametrize(("operation", "mechanism"), list(ORDERS))
 def test_each_step_is_on_disk_before_the_next(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, operation: str, mechanism: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, operation: str, mechanism: str, measured: Measured
 ) -> None:
     vault = make_vault(tmp_path)
     if operation != "create":
@@ -133,6 +134,9 @@ def test_each_step_is_on_disk_before_the_next(
     calls = trace(monkeypatch, vault)
     operations(vault)[operation]()
     assert in_order(calls, ORDERS[operation, mechanism]), calls
+    measured(
+        "P2", f"{operation} by {mechanism}: {len(ORDERS[operation, mechanism])} steps in their order, then the reply"
+    )
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
@@ -148,15 +152,37 @@ def test_the_returned_hash_is_the_files(tmp_path: Path, monkeypatch: pytest.Monk
     assert written.displaced_hash == writer.sha256(OLD)
 
 
-def test_killed_right_after_the_reply(tmp_path: Path) -> None:
+def killed_at_its_word(work: Callable[[], None]) -> None:
+    """Run ``work`` in a child that says when it has its answer, and kill it as soon as it does."""
+    hearing, told = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            work()
+            os.write(told, b".")
+            signal.pause()
+        finally:
+            os._exit(1)
+    os.close(told)
+    said = os.read(hearing, 1)
+    os.kill(pid, signal.SIGKILL)
+    os.close(hearing)
+    _, status = os.waitpid(pid, 0)
+    assert said == b"."
+    assert os.WIFSIGNALED(status)
+
+
+def test_killed_right_after_the_reply(tmp_path: Path, measured: Measured) -> None:
     vault = make_vault(tmp_path)
-    for number in range(40):
+    kills = figure(20, 200)
+    for number in range(kills):
         data = f"version {number}".encode()
         before = put(vault, f"before {number}".encode())
 
         def work(data: bytes = data, before: str = before) -> None:
             writer.replace(vault, PATH, data, expected_hash=before, page_id=PAGE, author=ALICE)
-            die()
 
-        assert killed_child(work)
+        killed_at_its_word(work)
         assert (vault.root / PATH).read_bytes() == data
+        assert history.last_written_hash(vault, PAGE) == writer.sha256(data)
+    measured("P2", f"killed at the reply {kills} times: {kills} present, each with its line in the history")

@@ -7,13 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.promises.figures import Measured, figure
+from tests.promises.places import created_at_once
 from tests.writing import ALICE, MECHANISMS, PAGE, PATH, Steps, make_vault, pages, temp_files, use_mechanism
 from vault import drafts, history, writer
 from vault.errors import ErrorCode, SynapseError
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_one_of_fifty_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mechanism: str) -> None:
+def test_one_of_fifty_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mechanism: str, measured: Measured) -> None:
     vault = make_vault(tmp_path)
     use_mechanism(monkeypatch, mechanism, vault)
     start = threading.Barrier(50)
@@ -41,6 +43,21 @@ def test_one_of_fifty_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mech
     assert kept == {f"text {number}".encode() for number in range(50)} - set(won)
     assert [version.action for version in history.versions(vault, PAGE)] == ["create"]
     assert temp_files(vault) == []
+    measured("P6", f"50 at once by {mechanism}: {len(won)} made the file, {len(refused)} conflicts with their draft")
+
+
+@pytest.mark.parametrize("service", ["create_page", "write_page"])
+def test_one_process_of_many_makes_the_page(own_vault: dict[str, str], service: str, measured: Measured) -> None:
+    """What POST /pages and the tool call, each from a process with a database connection of its own."""
+    processes = figure(6, 50)
+    answers = created_at_once(own_vault, service, processes)
+    made = [answer for answer in answers if answer == "created"]
+    told = [answer for answer in answers if answer == "conflict"]
+    changed = [answer for answer in answers if answer == "changed"]
+    assert len(made) == 1
+    assert len(made) + len(told) + len(changed) == processes
+    assert service == "write_page" or not changed
+    measured("P6", f"{processes} at once by {service}: 1 created, {len(changed)} changed it, {len(told)} conflicts")
 
 
 @pytest.mark.parametrize("mechanism", ["exchange", "link"])

@@ -10,6 +10,7 @@ import pytest
 
 from tests.embedding import Hashed, hashed  # noqa: F401 - a fixture
 from tests.indexed import indexed
+from tests.promises.figures import Measured, figure
 from tests.qdrant_server import FakeQdrant, running
 from vault.errors import SynapseError
 from wiki.embedding import reconcile
@@ -50,8 +51,16 @@ def embed(embedder: Hashed) -> None:
         pass
 
 
-@pytest.mark.parametrize(("mode", "count"), [("drop", UPSERTS), ("fail", 40), ("lose", 40), ("rubbish", 40)])
-def test_stopped_during_upserts(server: FakeQdrant, hashed: Hashed, mode: str, count: int) -> None:  # noqa: F811
+@pytest.mark.parametrize(
+    ("mode", "count"), [("drop", UPSERTS), *((mode, figure(40, UPSERTS)) for mode in ("fail", "lose", "rubbish"))]
+)
+def test_stopped_during_upserts(
+    server: FakeQdrant,
+    hashed: Hashed,  # noqa: F811
+    mode: str,
+    count: int,
+    measured: Measured,
+) -> None:
     """It goes down in the middle of a write, is down for a while, and comes back; nobody repairs anything by hand."""
     for number in range(count):
         indexed(f"Page {number}", f"word{number} and a few others", path=f"wiki/{number:03}.md")
@@ -64,12 +73,18 @@ def test_stopped_during_upserts(server: FakeQdrant, hashed: Hashed, mode: str, c
     server.modes = upserts
     with pytest.raises(SynapseError):
         embed(hashed)
-    assert 0 < waiting_pages().count() < count
+    waiting = waiting_pages().count()
+    assert 0 < waiting < count
     server.modes = lambda method, path: "ok"
     embed(hashed)
     assert not waiting_pages().exists()
     assert len(in_rows()) == count
     assert in_qdrant() == in_rows()
+    measured(
+        "P16",
+        f"{mode} after {count - waiting} of {count} upserts: afterwards {len(in_qdrant())} in Qdrant = "
+        f"{len(in_rows())} in the database",
+    )
 
 
 def test_what_it_acknowledged_and_lost_is_found_and_sent_again(server: FakeQdrant, hashed: Hashed) -> None:  # noqa: F811

@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
+from tests.changes import CHANGES
 from tests.faults import SECRET, Fault, Kernel, faults_of
-from tests.promises.figures import FULL, Measured
+from tests.promises.figures import FULL, Measured, figure
+from tests.promises.places import crashed
 from tests.writing import (
     ALICE,
     MECHANISMS,
@@ -135,6 +137,14 @@ def test_a_fault_at_each_system_call(tmp_path: Path, operation: str, mechanism: 
     assert refused
     assert stood
     measured("P20", f"{operation} by {mechanism}: {len(tried)} faults, {refused} typed errors, {stood} writes stand")
+
+
+@pytest.mark.parametrize("change", figure(("write",), tuple(CHANGES)))
+def test_a_fault_under_the_services(own_vault: dict[str, str], change: str, measured: Measured) -> None:
+    """With the database: an error before the exchange, after it a write that the index catches up with."""
+    found = crashed(own_vault, "fault", figure(4, 120), change)
+    assert found["wrong"] == []
+    measured("P20", f"{change} through the services: {found['tried']} faults, answers {found['answers']}")
 
 
 def test_short_writes_are_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,13 +10,16 @@ import pytest
 
 from reviews.models import ReviewEvent, ReviewItem
 from reviews.services import bulk, close, list_items, reopen, resolve
-from tests.promises.test_p21_a_review_is_decided_once import raced
+from tests.promises.engines import ENGINES, place_on, raced
+from tests.promises.figures import Measured, figure
 from tests.reviews.queue import ALICE, BOB, SWEEP, file_all, finding
 
 
-def test_nothing_unseen_is_touched_while_processes_change_the_list() -> None:
+@pytest.mark.parametrize("engine", ENGINES)
+def test_nothing_unseen_is_touched_while_processes_change_the_list(engine: str, measured: Measured) -> None:
     """Five processes send the form, five others file, refresh, decide, close and reopen."""
-    race = raced("bulk_while_the_list_changes")["bulk_while_the_list_changes"]
+    with place_on(engine) as environment:
+        race = raced(environment, "bulk_while_the_list_changes")["bulk_while_the_list_changes"]
     seen, by_person = set(race["seen"]), race["decided_by_person"]
     assert len(seen) == 40
     assert race["total"] > len(seen) + len(race["unseen"]), "the list did change"
@@ -25,10 +28,17 @@ def test_nothing_unseen_is_touched_while_processes_change_the_list() -> None:
     assert all(race["statuses"][one] != "pending" for one in seen)
     assert Counter(race["exits"]).most_common(1)[0][1] == 1, "no item left the queue twice"
     assert len(by_person) > 10, "some were left for the people"
+    unseen = race["total"] - len(seen)
+    measured(
+        "P22",
+        f"{len(seen)} seen, {unseen} others while 5 processes changed the list under 5 that decided: "
+        f"{len(by_person)} decided, {len(set(by_person) - seen)} unseen touched",
+        on=engine,
+    )
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(figure(8, 40)))
 @pytest.mark.parametrize("order", ["oldest", "rank"])
 def test_nothing_unseen_is_touched_whatever_happened_in_between(vault_folder: Any, order: str, seed: int) -> None:
     chance = random.Random(seed)

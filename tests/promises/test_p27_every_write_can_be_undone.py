@@ -7,6 +7,7 @@ import random
 import pytest
 
 from tests.conftest import VaultFolder
+from tests.promises.figures import Measured
 from tests.wiki.conftest import ALICE, CLAUDE
 from vault import history
 from vault.current import current_vault
@@ -29,7 +30,7 @@ ODD = [
 ]
 
 
-def test_a_hundred_restores_are_the_old_bytes(vault_folder: VaultFolder) -> None:
+def test_a_hundred_restores_are_the_old_bytes(vault_folder: VaultFolder, measured: Measured) -> None:
     write_page(title="Ada", content="0\n", frontmatter=GIVEN, author=CLAUDE)
     page = Page.objects.get(path=PATH)
     first = vault_folder.read(PATH)
@@ -47,9 +48,10 @@ def test_a_hundred_restores_are_the_old_bytes(vault_folder: VaultFolder) -> None
         page_restore(page=page, version=number, displaced=True, author=ALICE)
         assert vault_folder.read(PATH) == taken[number]
     assert Page.objects.get(uid=page.uid).path == PATH
+    measured("P27", f"{100 + len(taken)} restores, each the old bytes, of {len(set(taken.values()))} texts")
 
 
-def test_each_change_says_whose_it_is_and_through_which_door(vault_folder: VaultFolder) -> None:
+def test_each_change_says_whose_it_is_and_through_which_door(vault_folder: VaultFolder, measured: Measured) -> None:
     page = write_page(title="Ada", content="0\n", frontmatter=GIVEN, author=CLAUDE).page
     write_page(title="Ada", content="1\n", frontmatter=GIVEN, author=CLAUDE)
     page_restore(page=page, version=1, author=ALICE)
@@ -67,3 +69,4 @@ def test_each_change_says_whose_it_is_and_through_which_door(vault_folder: Vault
     assert [(author, door) for _, author, door in by] == actors
     assert list(Audit.objects.order_by("pk").values_list("actor", "door")) == actors
     assert vault_folder.read(PATH) == history.read_version(current_vault(), page.uid, 2)
+    measured("P27", f"{len(by)} changes: who and which door in the history, and in {Audit.objects.count()} audit rows")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from io import StringIO
 from typing import Any
 
@@ -26,7 +27,7 @@ from wiki import binding, changes, jobs
 from wiki.changes import Changed
 from wiki.models import Job, Link, Page
 from wiki.services import write_page
-from wiki.sync import scan
+from wiki.sync import scan, scan_lock
 
 pytestmark = pytest.mark.django_db
 
@@ -279,6 +280,24 @@ def test_a_scan_that_died_is_made_up_for(told: Told) -> None:
     assert list(Job.objects.order_by("pk").values_list("kind", flat=True))[-3:] == ["findings", "rescan", "findings"]
     assert titles() == ["a"]
     assert jobs.waiting() == 0
+
+
+def test_a_job_finds_its_turn_between_scans(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    told.true = told.concerns = {"a"}
+    change()
+    queue_jobs.request_findings()
+    binding.begin_scan_rows()
+
+    @contextmanager
+    def once_it_has_ended(**given: float) -> Iterator[bool]:
+        binding.finish_scan_rows()
+        with scan_lock(**given) as ours:
+            yield ours
+
+    monkeypatch.setattr("wiki.sync.scan_lock", once_it_has_ended)
+    jobs.drain()
+    assert titles() == ["a"] and not changes.waiting()
+    assert not Job.objects.filter(kind="rescan").exists()
 
 
 def test_what_is_found_while_a_scan_begins_is_not_filed(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:

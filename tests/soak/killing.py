@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
+import time
 
 from tests.soak.doors import Stdio
 from tests.soak.ledger import Ledger
@@ -24,12 +26,14 @@ class Killer(threading.Thread):
         self._every, self._total = every, total
 
     def run(self) -> None:
-        passed, turn = 0.0, 0
-        while passed + self._every * 1.5 < self._total and not self._halt.wait(self._every):
-            passed += self._every
-            names = self._names(passed)
+        begun = time.monotonic()
+        for turn in itertools.count():
+            due = (turn + 1) * self._every
+            # By the clock, however long those before took to come back; and none so late that nothing follows it.
+            if due + self._every / 2 >= self._total or self._halt.wait(max(0.0, begun + due - time.monotonic())):
+                return
+            names = self._names(due)
             name = names[turn % len(names)]
-            turn += 1
             try:
                 self.kill(name)
             except Exception as error:

@@ -55,13 +55,21 @@ async def answer(reader: asyncio.StreamReader) -> bytes:
     return head.split()[1] + b" " + await reader.readexactly(5)
 
 
+async def rest(reader: asyncio.StreamReader) -> bytes:
+    """What comes until the connection ends. Where the server had not read all of ours yet, it ends by a reset."""
+    try:
+        return await reader.read()
+    except ConnectionResetError:
+        return b""
+
+
 @pytest.mark.parametrize("said", [b"", b"G", PART])
 def test_a_connection_that_asks_nothing_is_closed(said: bytes, settings: Any) -> None:
     settings.SYNAPSE_BODY_SECONDS = 0.05
 
     async def words(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
         writer.write(said)
-        return await reader.read()
+        return await rest(reader)
 
     assert talk(words) == b""
 
@@ -93,7 +101,7 @@ def test_nor_after_a_request_that_was_answered(settings: Any) -> None:
         assert await answer(reader) == b"200 hello"
         settings.SYNAPSE_BODY_SECONDS = 0.05
         writer.write(PART)
-        return await reader.read()
+        return await rest(reader)
 
     assert talk(words) == b""
 
@@ -133,3 +141,15 @@ def test_a_request_that_has_begun_is_not_cut_off_by_this(settings: Any, monkeypa
 
     assert talk(words) == b"200 hello"
     assert waiting == [True, False, False, False]
+
+
+def test_what_is_no_http_is_refused_with_the_headers_of_every_answer() -> None:
+    async def words(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+        writer.write(b"no http at all\r\n\r\n")
+        return await reader.read()
+
+    head, _, body = talk(words).partition(b"\r\n\r\n")
+    lines = head.lower().split(b"\r\n")
+    assert lines[0] == b"http/1.1 400 bad request"
+    assert {b"x-content-type-options: nosniff", b"cache-control: no-store", b"connection: close"} <= set(lines)
+    assert b"content-length: %d" % len(body) in lines

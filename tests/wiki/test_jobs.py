@@ -65,6 +65,21 @@ def test_a_delay_is_kept_unless_a_command_drains(ran: list[dict[str, Any]]) -> N
     assert len(ran) == 1
 
 
+def test_a_command_comes_to_its_end_while_others_go_on_asking(
+    ran: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def handle(payload: dict[str, Any]) -> None:
+        ran.append(payload)
+        if len(ran) < 20:
+            jobs.enqueue("catalog", delay=2.0)  # as each write does that comes meanwhile
+
+    monkeypatch.setattr("wiki.services.catalog.run_job", handle)
+    jobs.enqueue("catalog", delay=2.0)
+    jobs.enqueue("catalog", "other", delay=2.0)
+    assert jobs.run_due(now=True) == 2
+    assert jobs.waiting() == 1
+
+
 def test_a_job_of_a_transaction_that_fails_never_was(ran: list[dict[str, Any]]) -> None:
     with pytest.raises(RuntimeError), transaction.atomic():
         jobs.enqueue("catalog")

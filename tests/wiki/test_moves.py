@@ -253,6 +253,22 @@ class TestOnDisk:
         assert Page.objects.live().get(path="wiki/a.md").pk == row.pk
         assert Link.objects.get().target_id == row.pk
 
+    def test_two_paths_that_ask_for_one_id_get_two(self, vault_folder: VaultFolder, take: Take) -> None:
+        """The page went from a to b and both are gone; then files come to both paths at once."""
+        vault_folder.write("wiki/a.md", "first")
+        scan()
+        rename(vault_folder, "wiki/a.md", "wiki/b.md")
+        take({"wiki/a.md", "wiki/b.md"})
+        (vault_folder.root / "wiki/b.md").unlink()
+        vault_folder.write("wiki/other.md", "so that the vault is not empty")
+        take({"wiki/b.md", "wiki/other.md"})
+        vault_folder.write("wiki/a.md", "second [[b]]")
+        vault_folder.write("wiki/b.md", "third [[a]]")
+        take({"wiki/a.md", "wiki/b.md"})
+        assert len(set(ids().values())) == 3
+        kept = whole_index()
+        assert rebuilt_index() == kept
+
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("told", [["wiki/a.md"], ["wiki/b.md"], ["wiki/a.md", "wiki/b.md"]])
@@ -278,19 +294,3 @@ def test_a_page_put_in_the_place_of_another_leaves_that_one_its_id(vault_folder:
     sync_paths(["wiki/a.md"])
     [page] = Page.objects.live()
     assert (page.path, page.uid) == ("wiki/b.md", stays)
-
-    def test_two_paths_that_ask_for_one_id_get_two(self, vault_folder: VaultFolder, take: Take) -> None:
-        """The page went from a to b and both are gone; then files come to both paths at once."""
-        vault_folder.write("wiki/a.md", "first")
-        scan()
-        rename(vault_folder, "wiki/a.md", "wiki/b.md")
-        take({"wiki/a.md", "wiki/b.md"})
-        (vault_folder.root / "wiki/b.md").unlink()
-        vault_folder.write("wiki/other.md", "so that the vault is not empty")
-        take({"wiki/b.md", "wiki/other.md"})
-        vault_folder.write("wiki/a.md", "second [[b]]")
-        vault_folder.write("wiki/b.md", "third [[a]]")
-        take({"wiki/a.md", "wiki/b.md"})
-        assert len(set(ids().values())) == 3
-        kept = whole_index()
-        assert rebuilt_index() == kept

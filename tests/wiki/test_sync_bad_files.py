@@ -115,12 +115,16 @@ class TestUnreadable:
         assert Link.objects.get().text == "c"
         assert Page.objects.get().flags == []
 
-    def test_a_flag_goes_even_if_the_text_is_the_same(self, vault_folder: VaultFolder, forbid: set[str]) -> None:
+    @pytest.mark.parametrize("moment", [10**18, 0, -(10**18)], ids=["2001", "1970", "1938"])
+    def test_a_flag_goes_even_if_the_text_is_the_same(
+        self, vault_folder: VaultFolder, forbid: set[str], moment: int
+    ) -> None:
         file = vault_folder.write("wiki/a.md", "[[b]]")
         scan()
         forbid.add("wiki/a.md")
-        os.utime(file)
+        os.utime(file, ns=(0, moment))
         scan()
+        assert Page.objects.get().flags
         forbid.clear()
         scan()
         assert Page.objects.get().flags == []

@@ -17,6 +17,7 @@ from unfold.decorators import action
 
 from vault.errors import SynapseError
 from wiki.admin.base import ReadOnlyAdmin
+from wiki.admin.who import person
 from wiki.authentication import scopes_of
 from wiki.models import Scope, Token
 from wiki.tokens import check_new_token, create_token, revoke_tokens
@@ -92,6 +93,7 @@ class TokenAdmin(ReadOnlyAdmin):
             name=given["name"],
             scope=given["scope"],
             expires=given["expires_at"],
+            author=person(request),
             user=request.user,  # type: ignore[arg-type]  # staff, since this is the admin
         )
         obj.__dict__.update(token.__dict__)
@@ -110,7 +112,7 @@ class TokenAdmin(ReadOnlyAdmin):
         """Ask about the tokens that were ticked; once confirmed, revoke those that were named."""
         if CONFIRMED not in request.POST:
             return self._confirmation(request, queryset)
-        count = revoke_tokens(pks=queryset.values_list("pk", flat=True))
+        count = revoke_tokens(pks=queryset.values_list("pk", flat=True), author=person(request))
         self.message_user(request, f"{count} revoked." if count else "They were revoked already.", messages.SUCCESS)
         return None
 

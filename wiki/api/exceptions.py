@@ -39,19 +39,25 @@ _WRONG_CHARACTERS: Final = {"null_characters_not_allowed", "surrogate_characters
 _UNFORESEEN: Final = "Something went wrong here. The server's log has the place."
 
 
+def _first(problems: Any) -> tuple[str, str]:
+    """What is said first of a parameter, and DRF's code for it; of a list or an object the first part that is wrong."""
+    inside = False
+    while isinstance(problems, list | dict) and problems and "message" not in problems:
+        inside = inside or isinstance(problems, dict)
+        problems = next(iter(problems.values() if isinstance(problems, dict) else problems))
+    if not isinstance(problems, dict) or "message" not in problems:
+        return str(problems), "invalid"
+    return ("Inside: " if inside else "") + str(problems["message"]), str(problems["code"])
+
+
 def _field_error(error: drf.ValidationError) -> SynapseError:
     """A serializer's complaints as one envelope: the fields and what is wrong with each."""
     detail = error.get_full_details()
     fields: dict[str, str] = {}
     codes: set[str] = set()
     for name, problems in detail.items() if isinstance(detail, dict) else [("body", detail)]:
-        first: Any = problems
-        while isinstance(first, list) and first:
-            first = first[0]
-        if isinstance(first, dict) and "message" not in first:
-            first = {"message": "Something inside is not valid.", "code": "invalid"}
-        fields[name] = str(first["message"]) if isinstance(first, dict) else str(first)
-        codes.add(str(first["code"]) if isinstance(first, dict) else "invalid")
+        fields[name], problem = _first(problems)
+        codes.add(problem)
     if codes == {"required"}:
         code = ErrorCode.MISSING_REQUIRED_PARAMS
     elif codes & _WRONG_TYPE:

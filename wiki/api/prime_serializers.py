@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from rest_framework import serializers
 
+from wiki.api.fields import Flag, Text, Whole
 from wiki.prime.asking.bounds import DEFAULT_BUDGET, DEFAULT_TOKENS, KINDS, MAX_BUDGET
 from wiki.prime.atoms.levels import Level
 
@@ -13,51 +14,44 @@ _LEVELS: Final = [str(level) for level in Level]
 
 
 def _names(help_text: str, **options: Any) -> serializers.ListField:
-    return serializers.ListField(
-        child=serializers.CharField(max_length=500, trim_whitespace=False), help_text=help_text, **options
-    )
+    return serializers.ListField(child=Text(min_length=1, max_length=500), help_text=help_text, **options)
 
 
 class PrimeQueryRequestSerializer(serializers.Serializer[Any]):
     """Which pages, how long, and how much of them."""
 
-    scope = serializers.CharField(
+    scope = Text(
         required=False,
         default=None,
         allow_null=True,
-        allow_blank=True,
         help_text="axis:value: type, tag, path, source, lang, domain, page, focus (words), or an axis of a domain",
     )
     tags = _names("all must match", required=False, default=list)
-    level = serializers.CharField(required=False, default="core", help_text=f"one of {', '.join(_LEVELS)}")
-    budget_tokens = serializers.IntegerField(
-        required=False, default=DEFAULT_BUDGET, help_text=f"1 to {MAX_BUDGET:,}, clamped"
-    )
+    level = Text(required=False, default="core", help_text=f"one of {', '.join(_LEVELS)}")
+    budget_tokens = Whole(required=False, default=DEFAULT_BUDGET, help_text=f"1 to {MAX_BUDGET:,}, clamped")
     kinds = _names(f"only these: {', '.join(KINDS)}", required=False, default=None, allow_null=True)
     exclude_ids = _names("atoms to leave out", required=False, default=list)
-    include_text = serializers.BooleanField(required=False, default=False, help_text="each hit with its words")
+    include_text = Flag(required=False, default=False, help_text="each hit with its words")
 
 
 class PrimeBriefRequestSerializer(serializers.Serializer[Any]):
     """A task in free words."""
 
-    brief = serializers.CharField(allow_blank=True, trim_whitespace=False, help_text="what is to be done, in any words")
-    domain = serializers.CharField(required=False, default=None, allow_null=True, allow_blank=True)
+    brief = Text(help_text="what is to be done, in any words")
+    domain = Text(required=False, default=None, allow_null=True)
 
 
 class PrimeResolveRequestSerializer(PrimeBriefRequestSerializer):
     """A task, and how much context it may have."""
 
-    max_tokens = serializers.IntegerField(
-        required=False, default=DEFAULT_TOKENS, help_text=f"1 to {MAX_BUDGET:,}, clamped"
-    )
-    include_text = serializers.BooleanField(required=False, default=False, help_text="each hit with its words")
+    max_tokens = Whole(required=False, default=DEFAULT_TOKENS, help_text=f"1 to {MAX_BUDGET:,}, clamped")
+    include_text = Flag(required=False, default=False, help_text="each hit with its words")
 
 
 class PrimeValidateRequestSerializer(serializers.Serializer[Any]):
     """A text, and the atoms it was made from."""
 
-    artifact = serializers.CharField(allow_blank=True, trim_whitespace=False)
+    artifact = Text()
     atom_set = _names("ids, titles, aliases or paths")
     validators = _names(  # type: ignore[assignment]  # a field of a serializer may have any name
         "only these; else all of the domain", required=False, default=None, allow_null=True
@@ -67,10 +61,8 @@ class PrimeValidateRequestSerializer(serializers.Serializer[Any]):
 class PrimeCompileRequestSerializer(serializers.Serializer[Any]):
     """A wiki page, or an atom in the brace form."""
 
-    source = serializers.CharField(  # type: ignore[assignment]  # as above
-        allow_blank=True, trim_whitespace=False
-    )
-    deep = serializers.BooleanField(required=False, default=False, help_text="look at what it says, too (layer L2)")
+    source = Text()  # type: ignore[assignment]  # as above
+    deep = Flag(required=False, default=False, help_text="look at what it says, too (layer L2)")
 
 
 class PrimeHitSerializer(serializers.Serializer[Any]):

@@ -42,6 +42,13 @@ def request() -> None:
         jobs.enqueue("catalog", delay=DELAY_SECONDS)
 
 
+def request_if_kept() -> None:
+    """As :func:`request`, where index.md is there and ours: a change that was cut short may be missing in it."""
+    before = standing(INDEX_PATH)
+    if before is not None and is_ours(before.data):
+        request()
+
+
 def run_job(payload: dict[str, Any]) -> dict[str, Any]:
     """The handler of ``catalog`` jobs."""
     del payload

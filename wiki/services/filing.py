@@ -92,7 +92,7 @@ def replace(
     if data == read.data:
         return PageWritten(page, read.content_hash)
     deadlines.lift()
-    with stale_by_door(page.path, author):
+    with stale_by_door(page.path, author), looked_at_again(page.path):
         written = writer.replace(
             current_vault(),
             page.path,
@@ -124,11 +124,23 @@ def make(path: str, data: bytes, *, author: Author, detail: dict[str, Any] | Non
     uid = uid_at(path)
     with locked(rules.page_lock_name(uid)):
         deadlines.lift()
-        written = writer.create(vault, path, data, page_id=uid, author=author)
+        with looked_at_again(path):
+            written = writer.create(vault, path, data, page_id=uid, author=author)
         change = Change(
             action="write", uid=uid, path=path, author=author, written=written, created=True, detail=detail or {}
         )
         return record_bytes(change, data)
+
+
+@contextmanager
+def looked_at_again(*paths: str) -> Iterator[None]:
+    """Have these paths indexed anew if the disk failed so that the change may stand all the same."""
+    try:
+        yield
+    except SynapseError as error:
+        if error.repair.get("unconfirmed"):
+            catchup.note(paths)
+        raise
 
 
 @contextmanager

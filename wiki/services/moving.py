@@ -23,7 +23,7 @@ from vault.slugs import slugify
 from wiki import sync
 from wiki.models import Page
 from wiki.services import rules
-from wiki.services.filing import LOCK_SECONDS, Held, check_may_change, held, replace
+from wiki.services.filing import LOCK_SECONDS, Held, check_may_change, held, looked_at_again, replace
 from wiki.services.inbound import Renaming, Rewrite, affected_pages, changed_lines, plan, rewritten, text_of
 from wiki.services.merge import existing_properties
 from wiki.services.naming import free_name, taken_by
@@ -231,7 +231,8 @@ def _rename_itself(now: Held, renaming: Renaming, author: Author) -> PageWritten
         done = replace(now, data, author=author, action="retitle", detail=detail)
     if not renaming.moved:
         return done
-    written = writer.move(current_vault(), now.page.path, renaming.path, page_id=now.page.uid, author=author)
+    with looked_at_again(now.page.path, renaming.path):
+        written = writer.move(current_vault(), now.page.path, renaming.path, page_id=now.page.uid, author=author)
     change = Change(
         action="move",
         uid=now.page.uid,

@@ -140,7 +140,10 @@ def _unsaved(change: Change, parsed: ParsedPage) -> Page:
 
 
 def run_job(payload: dict[str, Any]) -> dict[str, Any]:
-    """The handler of ``catch_up`` jobs: what could not be recorded when it happened."""
+    """The handler of ``catch_up`` jobs: what could not be recorded when it happened.
+
+    One is asked for whenever a process starts that writes: the one before may have died in the middle of a change.
+    """
     del payload
     paths = catchup.take()
     try:
@@ -148,6 +151,7 @@ def run_job(payload: dict[str, Any]) -> dict[str, Any]:
         orphans = history.recover_orphans(vault) if vault.writable else []
         if paths:
             sync.sync_paths(paths)
+        catalog.request_if_kept()
     except BaseException:
         catchup.note(paths)
         raise

@@ -13,7 +13,8 @@ from vault.history import Author
 from wiki import sync
 from wiki.models import Page
 from wiki.services import rules
-from wiki.services.filing import LOCK_SECONDS, check_may_change, held, replace, stale_by_door
+from wiki.services.filing import LOCK_SECONDS, check_may_change, held, looked_at_again, replace, stale_by_door
+from wiki.services.notices import INDEX_PENDING
 from wiki.services.reading import backlinks, titled
 from wiki.services.recording import Change, PageWritten, record, record_bytes
 
@@ -29,7 +30,7 @@ def page_delete(*, page: Page, base_hash: str | None = None, author: Author) -> 
     with held(page) as now:
         rules.check_base(now.page, now.read, base_hash, author=author)
         links = backlinks(now.page)
-        with stale_by_door(now.page.path, author):
+        with stale_by_door(now.page.path, author), looked_at_again(now.page.path):
             written = writer.remove(
                 current_vault(),
                 now.page.path,
@@ -90,7 +91,8 @@ def _bring_back(page: Page, data: bytes, detail: dict[str, Any], author: Author)
             raise SynapseError(ErrorCode.CONFLICT, "The page has just been brought back. Read it, then decide.")
         # What stood at the path meanwhile may have taken its line in the ledger.
         known = (vault.ids.id_at(page.path) or uuid5(vault.id, page.path)) == page.uid
-        with nullcontext() if known else vault.ids.renamed(page.path, page.uid):
+        ledger = nullcontext() if known else vault.ids.renamed(page.path, page.uid)
+        with looked_at_again(page.path), ledger:
             written = writer.create(vault, page.path, data, page_id=page.uid, author=author)
         change = Change(
             action="restore",
@@ -102,6 +104,6 @@ def _bring_back(page: Page, data: bytes, detail: dict[str, Any], author: Author)
             detail=detail,
         )
         done = record_bytes(change, data)
-    if titled(done.page.title).exclude(uid=page.uid).exists():
+    if INDEX_PENDING not in done.warnings and titled(done.page.title).exclude(uid=page.uid).exists():
         done.warnings.append("title_taken: another page has this title now. Give one of them another title.")
     return done

@@ -100,6 +100,8 @@ def is_doubtful(known: KnownPage | KnownFile, seen: Seen) -> bool:
         return True
     if isinstance(known, KnownFile) and known.kind != "source":
         return False  # only sources are hashed
+    if not known.read_ns:
+        return True  # its bytes could not be had
     grain = GRAIN_NS if seen.mtime_ns % 1_000_000_000 else COARSE_GRAIN_NS
     return seen.mtime_ns > known.read_ns - grain
 

@@ -7,8 +7,10 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from synapse.diagnosis import Verdict, examine
+from synapse.repair import repair
 from wiki.binding import adopt
 from wiki.management.base import SynapseCommand
+from wiki.management.commands.page import terminal_author
 
 _MARKS = {Verdict.OK: "ok", Verdict.NOTE: "--", Verdict.WARNING: "!!", Verdict.ERROR: "XX"}
 
@@ -26,8 +28,16 @@ class Command(SynapseCommand):
             help="tie the database to the vault that SYNAPSE_VAULT names now; rows of another vault are removed",
         )
 
+        parser.add_argument(
+            "--repair", action="store_true", help="mend what can be mended without touching a file of yours, first"
+        )
+        parser.add_argument("--dry-run", action="store_true", help="with --repair: say what it would do")
+
     def run(self, *, adopt: bool, **options: Any) -> None:
-        """Print each finding; adopt first if asked."""
+        """Print each finding; adopt and repair first if asked. Exit code 1 where a finding is left."""
+        if options["repair"]:
+            self._repair(adopt, options)
+            return
         if adopt:
             self._adopt(quiet=options["json"])
         findings = examine()
@@ -41,8 +51,23 @@ class Command(SynapseCommand):
         if any(finding.verdict is Verdict.ERROR for finding in findings):
             raise SystemExit(1)
 
+    def _repair(self, adopt: bool, options: dict[str, Any]) -> None:
+        if adopt:
+            self._adopt(quiet=options["json"])
+        repairs = list(repair(author=terminal_author(), dry_run=options["dry_run"]))
+        if options["json"]:
+            self.print_json({"repairs": [one.as_dict() for one in repairs], "dry_run": options["dry_run"]})
+        for one in repairs if not options["json"] else ():
+            state = "would be mended" if options["dry_run"] else "mended" if one.done else "NOT mended"
+            self.stdout.write(f"{one.name:<18} {one.found}")
+            self.stdout.write(f"{'':<18} {one.does} {state}.".replace("  ", " "))
+        if not repairs and not options["json"]:
+            self.stdout.write("There is nothing to repair.")
+        if any(not one.done for one in repairs):
+            raise SystemExit(1)
+
     def _adopt(self, *, quiet: bool) -> None:
-        changed = adopt()
+        changed = adopt(author=terminal_author())
         if not quiet:
             self.stdout.write(
                 "The database now follows this vault. Run `manage.py rescan`."

@@ -12,17 +12,21 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandParser
 
+from mcpapi.checks import is_weak
 from synapse.first_run import Credentials, ensure_root, first_credentials, stdio_environment
 from vault.current import current_vault
 from vault.history import recover_orphans
 from wiki.binding import check_binding
 from wiki.embedding.thread import EmbedThread
-from wiki.jobs import JobThread
+from wiki.jobs import JobThread, enqueue
 from wiki.management.base import SynapseCommand
 from wiki.management.progress import scan_with_progress
 from wiki.services.health import LookoutThread
 from wiki.startup import ensure_tables, ensure_vault
 from wiki.sync.watching import WatchThread
+
+#: Beyond it requests are told to come later (503). A process has 1,024 files to open, as a rule, and needs some itself.
+_MAX_CONNECTIONS = 512
 
 
 class Command(SynapseCommand):
@@ -67,6 +71,11 @@ class Command(SynapseCommand):
     def _refuse_open_defaults(self, host: str) -> None:
         if settings.DEBUG and host not in ("127.0.0.1", "localhost", "::1"):
             self.fail("SYNAPSE_DEBUG is for this machine only. Unset it, or serve on 127.0.0.1.")
+        if host not in ("127.0.0.1", "localhost", "::1") and is_weak(settings.MCP_AUTH_TOKEN):
+            self.fail(
+                "MCP_AUTH_TOKEN is too short to be shown to other machines. Unset it and use `manage.py token create`, "
+                "or set at least 20 random characters."
+            )
 
     def _listen(self, host: str, port: int) -> socket.socket:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -116,6 +125,7 @@ class Command(SynapseCommand):
 
         stop = threading.Event()
         jobs = JobThread(stop)
+        enqueue("catch_up")
         jobs.start()
         LookoutThread(stop).start()
         embedding = EmbedThread(stop)
@@ -130,6 +140,8 @@ class Command(SynapseCommand):
             access_log=False,  # a query string may hold what should not be kept
             server_header=False,
             proxy_headers=bool(settings.SYNAPSE_PUBLIC_URL),
+            forwarded_allow_ips=settings.SYNAPSE_TRUSTED_PROXIES,
+            limit_concurrency=_MAX_CONNECTIONS,
             timeout_graceful_shutdown=5,
             h11_max_incomplete_event_size=65_536,
         )

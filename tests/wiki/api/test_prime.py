@@ -102,3 +102,23 @@ def test_budgets_are_clamped(rita: Rest, bread: VaultFolder) -> None:
 def test_an_empty_vault(rita: Rest) -> None:
     assert rita.post("/prime/query", {}).json() == {"hits": [], "total_tokens": 0, "omitted": []}
     assert rita.post("/prime/resolve", {"brief": BRIEF}).json()["hits"] == []
+
+
+@pytest.mark.parametrize(
+    ("address", "body", "code"),
+    [
+        ("/prime/validate", {"artifact": "a", "atom_set": ["a", "\x00"]}, "invalid_content"),
+        ("/prime/validate", {"artifact": "\ud800", "atom_set": ["\x00"]}, "invalid_content"),
+        ("/prime/validate", {"artifact": "a", "atom_set": ["a", 7]}, "invalid_param_type"),
+        ("/prime/validate", {"artifact": "a", "atom_set": [["a"]]}, "invalid_param_type"),
+        ("/prime/validate", {"artifact": 7, "atom_set": []}, "invalid_param_type"),
+        ("/prime/compile", {"source": -4.9e42}, "invalid_param_type"),
+        ("/prime/compile", {"source": "a", "deep": "yes"}, "invalid_param_type"),
+        ("/prime/resolve", {"brief": "a", "max_tokens": "900"}, "invalid_param_type"),
+        ("/prime/query", {"scope": True}, "invalid_param_type"),
+    ],
+)
+def test_a_value_is_taken_for_nothing_else_and_what_is_wrong_inside_a_list_is_told(
+    rita: Rest, address: str, body: dict[str, Any], code: str
+) -> None:
+    assert refused(rita.post(address, body), 422 if code == "invalid_content" else 400, code)["fields"]

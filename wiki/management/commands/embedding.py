@@ -6,9 +6,11 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from wiki import audit
 from wiki.embedding.progress import in_words, progress
 from wiki.embedding.state import pause, resume
 from wiki.management.base import SynapseCommand
+from wiki.management.commands.page import terminal_author
 from wiki.management.embedding import embed_with_progress
 
 
@@ -31,6 +33,8 @@ class Command(SynapseCommand):
     def run(self, **options: Any) -> None:
         """Do the one action, then say how far it is."""
         done = {"run": embed_with_progress, "pause": pause, "resume": resume}.get(options["action"], lambda: None)()
+        if done is True:
+            audit.record(action=options["action"], author=terminal_author(), detail={"what": "embedding"})
         figures = progress()
         if options["json"]:
             self.print_json(figures | ({"changed": done} if isinstance(done, bool) else {}))

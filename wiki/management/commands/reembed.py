@@ -6,9 +6,11 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from wiki import audit
 from wiki.embedding.progress import in_words, progress
 from wiki.embedding.reembed import begin_anew
 from wiki.management.base import SynapseCommand
+from wiki.management.commands.page import terminal_author
 from wiki.management.embedding import embed_with_progress
 
 
@@ -25,6 +27,7 @@ class Command(SynapseCommand):
     def run(self, **options: Any) -> None:
         """Forget, embed, and say how far it is."""
         begin_anew()
+        audit.record(action="reembed", author=terminal_author())
         if not options["no_wait"] and progress()["state"] != "running":  # else a server has begun already
             embed_with_progress()
         figures = progress()

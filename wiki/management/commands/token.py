@@ -12,6 +12,7 @@ from django.utils.dateparse import parse_date, parse_datetime
 
 from vault.errors import ErrorCode, SynapseError
 from wiki.management.base import SynapseCommand
+from wiki.management.commands.page import terminal_author
 from wiki.models import Scope, Token
 from wiki.tokens import create_token, revoke_token
 
@@ -38,7 +39,7 @@ class Command(SynapseCommand):
         {"create": self._create, "list": self._list, "revoke": self._revoke}[options["action"]](**options)
 
     def _create(self, *, name: str, scope: str, expires: str, **options: Any) -> None:
-        token, raw = create_token(name=name, scope=scope, expires=expiry(expires))
+        token, raw = create_token(name=name, scope=scope, expires=expiry(expires), author=terminal_author())
         if options["json"]:
             self.print_json({**_row(token), "token": raw})
             return
@@ -57,7 +58,7 @@ class Command(SynapseCommand):
             self.stdout.write(f"{row['prefix']}…  {row['scope']:<8} {row['state']:<8} {row['name']}  ({used})")
 
     def _revoke(self, *, name: str, **options: Any) -> None:
-        revoked = revoke_token(name=name)
+        revoked = revoke_token(name=name, author=terminal_author())
         if not revoked:
             raise SynapseError(ErrorCode.NOT_FOUND, "No token in use has that name. `manage.py token list` shows them.")
         if options["json"]:
