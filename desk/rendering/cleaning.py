@@ -5,7 +5,9 @@ The browser is told the same once more by the Content-Security-Policy; neither r
 
 from __future__ import annotations
 
+import re
 from typing import Final
+from urllib.parse import unquote
 
 import nh3
 
@@ -34,6 +36,10 @@ _CLASSES: Final = {
     "td": {"al-center", "al-right"},
     "th": {"al-center", "al-right"},
 }
+_PLAIN: Final = re.compile(r"[A-Za-z0-9%/~:@!$&'()*+,;=._-]+")
+# What the cleaner writes: attributes in double quotes, with < and > in them escaped or not.
+_PICTURE: Final = re.compile(r'<img(?: [a-z]+="[^"]*")*>')
+_ALTERNATIVE: Final = re.compile(r' alt="([^"]*)"')
 _ATTRIBUTES: Final = {
     "*": {"id", "dir", "lang", "title"},
     "a": {"href"},
@@ -63,7 +69,7 @@ class _Cleaner:
                 "pre": {"tabindex": {"0"}},
             },
             # Whatever a page brings along as a field can't be written into.
-            set_tag_attribute_values={"input": {"type": "checkbox", "disabled": ""}},
+            set_tag_attribute_values={"input": {"type": "checkbox", "disabled": "", "aria-label": "Task"}},
             url_schemes={"http", "https", "mailto"},
             link_rel="noopener noreferrer",
             id_prefix=PREFIX,
@@ -71,11 +77,26 @@ class _Cleaner:
 
     def _attribute(self, tag: str, name: str, value: str) -> str | None:
         if tag == "img" and name == "src":
-            return value if value.startswith(self._pictures) else None
+            return value if value.startswith(self._pictures) and _stays(value) else None
         return value
 
     def clean(self, html: str) -> str:
-        return self._cleaner.clean(html)
+        return _PICTURE.sub(_described, self._cleaner.clean(html))
+
+
+def _stays(address: str) -> bool:
+    """Whether a browser asks for this very address: it would follow dots, also written as ``%2e``, to another one."""
+    return _PLAIN.fullmatch(address) is not None and not {".", ".."} & set(unquote(address).split("/"))
+
+
+def _described(picture: re.Match[str]) -> str:
+    """A picture that has an alternative text; of one that may not be shown only that."""
+    tag = picture[0]
+    alternative = _ALTERNATIVE.search(tag)
+    if " src=" not in tag:
+        name = f": {alternative[1]}" if alternative and alternative[1] else ""
+        return f'<span class="elsewhere">A picture that is not of the vault{name}</span>'
+    return tag if alternative else f'{tag[:-1]} alt="">'
 
 
 _cleaners: dict[str, _Cleaner] = {}

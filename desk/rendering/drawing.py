@@ -61,12 +61,13 @@ def draw(page: ParsedPage) -> Rendered:
     """Draw a page. Reads the files of embedded pages, and of the index what its links can lead to."""
     if len(page.body) > MOST_CHARACTERS:
         return _as_written(page.body, _TOO_LONG)
+    pictures = reverse("desk:raw-file", args=["-"]).removesuffix("-")
     drawing = _Drawing(page.path, page.title, page.body, page, _Sheet())
     try:
         html = drawing.html()
     except TakesTooLong:
         return _as_written(page.body, _TOO_SLOW)
-    safe = clean(html, pictures=reverse("desk:raw-file", args=["-"]).removesuffix("-"))
+    safe = clean(html, pictures=pictures)
     return Rendered(mark_safe(safe), drawing.sections, frozenset(drawing.shown))  # noqa: S308  (it was just cleaned)
 
 
@@ -179,7 +180,8 @@ class _Drawing:
         """A picture of the vault; of one from elsewhere where it is: nothing is loaded from there."""
         if number is None and _SCHEME.match(address):
             host = _HOST.match(address)
-            where = format_html('<a class="outer" href="{}">{}</a>', address, host[1]) if host else "elsewhere"
+            whole = f"https:{address}" if address.startswith("//") else address
+            where = format_html('<a class="outer" href="{}">{}</a>', whole, host[1]) if host else "elsewhere"
             name, _ = _sized(shown)
             return format_html('<span class="elsewhere">Picture at {}{}</span>', where, f": {name}" if name else "")
         lead = self._leads.of_address(address) if number is None else self._leads.of(self._links[number])

@@ -14,7 +14,7 @@ from markdown_it.rules_inline import StateInline
 
 #: Characters of a body that are drawn: some 30,000 words, the length of a short novel.
 MOST_CHARACTERS: Final = 200_000
-#: Seconds of parsing for one page with all that it embeds.
+#: Seconds of work (not of waiting) for one page with all that it embeds.
 SECONDS: Final = 2.0
 _CLOCK: Final = "clock"
 _STEPS: Final = 32  # between two looks at the clock
@@ -30,13 +30,13 @@ class Clock:
     __slots__ = ("_steps", "_until")
 
     def __init__(self, seconds: float = SECONDS) -> None:
-        self._until = time.monotonic() + seconds
+        self._until = time.thread_time() + seconds
         self._steps = 0
 
     def step(self) -> None:
         """Raise :class:`TakesTooLong` once the time is over."""
         self._steps += 1
-        if self._steps % _STEPS == 0 and time.monotonic() > self._until:
+        if self._steps % _STEPS == 0 and time.thread_time() > self._until:
             raise TakesTooLong
 
 

@@ -164,7 +164,7 @@ def test_pages_that_embed_each_other_end(wiki: VaultFolder, drawn: Draw) -> None
 
 
 def test_a_page_can_show_a_part_of_itself(drawn: Draw) -> None:
-    assert drawn("![[#Part]]\n\n# Part\ninside ![[#Part]]").html.count("inside") == 2
+    assert drawn("![[#Part]]\n\n# Part\ninside ![[#Part]]").html.count("inside") == 3
 
 
 def test_a_hundred_embeds_are_bounded(wiki: VaultFolder, drawn: Draw) -> None:

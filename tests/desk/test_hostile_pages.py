@@ -57,6 +57,10 @@ LOADS = [
     '<img src="//evil.example/x">',
     '<img srcset="https://evil.example/x 2x">',
     '<img src="/raw-file/../../admin/logout/">',
+    '<img src="/raw-file/%2e%2E/admin/">',
+    '<img src="/raw-file/..\\admin/">',
+    '<img src="/raw-file/.\t./admin/">',
+    '<img src="/raw-file/x/.%2e/admin/">',
     "<picture><source srcset=https://evil.example/x></picture>",
     "<video src=https://evil.example/x poster=https://evil.example/y></video>",
     "<audio src=https://evil.example/x></audio>",
@@ -85,7 +89,20 @@ COVERS = [
 ]
 ALLOWED = {
     *("class", "href", "id", "title", "rel", "src", "alt", "width", "height", "loading", "type", "checked", "disabled"),
-    *("role", "tabindex", "open", "start", "reversed", "colspan", "rowspan", "scope", "dir", "lang", "datetime"),
+    *(
+        "aria-label",
+        "role",
+        "tabindex",
+        "open",
+        "start",
+        "reversed",
+        "colspan",
+        "rowspan",
+        "scope",
+        "dir",
+        "lang",
+        "datetime",
+    ),
 }
 FORBIDDEN = {
     *("script", "style", "iframe", "object", "embed", "form", "button", "svg", "math", "link", "meta", "base", "video"),
@@ -114,8 +131,8 @@ def test_nothing_runs_loads_or_covers(drawn: Draw, text: str) -> None:
         href = attributes.get("href") or "#"
         assert re.match(r"(?:https?://|mailto:|/read[/?]|#)", href), href
         if tag == "img":
-            assert (attributes.get("src") or "/raw-file/").startswith("/raw-file/")
-            assert ".." not in (attributes.get("src") or "")
+            assert (attributes["src"] or "").startswith("/raw-file/") and "alt" in attributes
+            assert not re.search(r"\.\.|%2e|[\\\s]", attributes.get("src") or "", re.IGNORECASE)
         if tag == "input":
             assert attributes["type"] == "checkbox" and "disabled" in attributes
         assert (attributes.get("id") or "at-").startswith("at-")
@@ -126,6 +143,12 @@ def test_nothing_runs_loads_or_covers(drawn: Draw, text: str) -> None:
 def test_a_picture_from_elsewhere_is_named_with_its_host(drawn: Draw) -> None:
     found = drawn("![a chart](https://user@evil.example:8443/x?d=1)").html
     assert "evil.example:8443" in found and "a chart" in found and "<img" not in found
+
+
+def test_a_picture_in_html_from_elsewhere_is_told_of(drawn: Draw) -> None:
+    found = drawn('<img alt="a > b" src="https://evil.example/x"> <img src="/raw-file/pictures/plan.png">').html
+    assert "A picture that is not of the vault: a &gt; b" in found or "vault: a > b" in found
+    assert "evil" not in found and '<img src="/raw-file/pictures/plan.png" alt="">' in found
 
 
 @pytest.mark.parametrize(
@@ -170,7 +193,7 @@ def test_what_would_take_for_ever_is_cut_off(drawn: Draw, text: str, monkeypatch
 
 
 def test_a_page_whose_time_is_over_is_shown_as_it_is_written(drawn: Draw, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drawing, "Clock", lambda: Clock(-1.0))
+    monkeypatch.setattr(Clock.__init__, "__defaults__", (-1.0,))
     found = drawn("*word* [[Alan]] <b>\n\n" * 40)
     assert "too long" in found.problem
     assert "&lt;b&gt;" in found.html and "<a" not in found.html
