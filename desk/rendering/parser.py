@@ -16,6 +16,7 @@ from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
 
 from desk.rendering.anchors import PREFIX
 from desk.rendering.callouts import callout_plugin
+from desk.rendering.footnotes import LOOSE, loose_footnote_plugin
 from desk.rendering.highlights import highlight_plugin
 from desk.rendering.limits import limit_plugin
 from desk.rendering.weaving import weaving_plugin
@@ -28,6 +29,7 @@ def parser() -> MarkdownIt:
     md = MarkdownIt("js-default", {"html": True, "breaks": True, "tasklists": True})
     md.use(dollarmath_plugin, allow_labels=False, allow_space=False, double_inline=True)
     md.use(footnote_plugin)
+    md.use(loose_footnote_plugin)
     md.use(gfm_autolink_plugin)
     md.use(callout_plugin)
     md.use(highlight_plugin)
@@ -86,6 +88,8 @@ def _note_open(self: RendererHTML, tokens: Sequence[Token], at: int, options: Op
 
 def _note_back(self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
     token = tokens[at]
+    if token.meta["id"] in env.get(LOOSE, ()):
+        return ""
     again = token.meta.get("subId", 0)
     mark = f"{PREFIX}fnref{_note_name(token, env)}" + (f"-{again}" if again else "")
     return f' <a class="back" href="#{mark}" title="Back to the text">↩\ufe0e</a>'

@@ -109,6 +109,12 @@ def test_footnotes_lead_there_and_back(drawn: Draw) -> None:
     assert found.shown == {0, 1}
 
 
+def test_a_footnote_that_nothing_refers_to_is_shown(drawn: Draw) -> None:
+    found = drawn("One[^a].\n\n[^a]: used\n[^b]: [[Alan]]\n")
+    has(found, 'id="at-fn2"', 'href="/read/notes/Alan.md"')
+    assert found.html.count('class="back"') == 1 and found.shown == {0}
+
+
 def test_mathematics_is_left_readable(drawn: Draw) -> None:
     has(drawn("$a^2_b$ costs $5 and $6"), '<span class="math inline">a^2_b</span>', "$5 and $6")
     has(drawn("$$\na < b\n$$"), 'class="math block"', "a &lt; b")
