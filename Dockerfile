@@ -17,6 +17,7 @@ RUN pip install --requirement requirements.txt
 
 COPY manage.py ./
 COPY synapse ./synapse
+COPY desk ./desk
 COPY mcpapi ./mcpapi
 COPY reviews ./reviews
 COPY wiki ./wiki

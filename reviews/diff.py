@@ -200,7 +200,7 @@ def _compared(item: ReviewItem, would: _Proposed, standing: _Standing, *, confli
     old, new = standing.text or "", would.text
     too_long = old.count("\n") + new.count("\n") > MAX_LINES
     comparison = Comparison("", "") if too_long else Comparison(old, new)
-    rows, rows_cut = _bounded(comparison.rows(context=_CONTEXT))
+    rows, rows_cut = bounded_rows(comparison.rows(context=_CONTEXT))
     unified, text_cut = _bounded_text(comparison.unified(context=_CONTEXT))
     return ItemDiff(
         path=would.page.path if would.page else would.path,
@@ -238,7 +238,18 @@ def _base(page: Page | None, base_hash: str) -> str | None:
     return None
 
 
-def _bounded(rows: Iterator[Row]) -> tuple[tuple[Row, ...], bool]:
+def compare(old: str, new: str) -> tuple[Comparison, tuple[Row, ...], bool]:
+    """Two texts beside each other: the comparison, the rows of it that are shown, and whether any were left out.
+
+    Texts that are too long to be compared give no rows.
+    """
+    too_long = old.count("\n") + new.count("\n") > MAX_LINES
+    comparison = Comparison("", "") if too_long else Comparison(old, new)
+    rows, cut = bounded_rows(comparison.rows(context=_CONTEXT))
+    return comparison, rows, cut or too_long
+
+
+def bounded_rows(rows: Iterator[Row]) -> tuple[tuple[Row, ...], bool]:
     """The first rows, long stretches shortened, and whether anything of a change was left out."""
     kept: list[Row] = []
     size = 0

@@ -222,6 +222,7 @@ INSTALLED_APPS = [
     "wiki.apps.WikiConfig",
     "reviews.apps.ReviewsConfig",
     "mcpapi.apps.McpapiConfig",
+    "desk.apps.DeskConfig",
     "synapse.apps.SynapseConfig",
 ]
 MIDDLEWARE = [

@@ -13,7 +13,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("wiki.urls")),
     path("", include("reviews.urls")),
     path("", include("mcpapi.oauth.urls")),
-    *(path(short, RedirectView.as_view(url="/admin/", permanent=False)) for short in ("", "admin")),
+    path("admin", RedirectView.as_view(url="/admin/", permanent=False)),
+    path("", include("desk.urls")),
 ]
 
 handler400 = "wiki.api.exceptions.bad_request"

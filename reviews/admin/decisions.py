@@ -20,7 +20,7 @@ from reviews import services
 from reviews.actions import ACTIONS, action_named
 from reviews.admin.display import item_link
 from reviews.admin.item_page import item_context, run_address
-from reviews.admin.navigating import FILTERS, filters_of, item_address, item_query, list_address, next_item
+from reviews.admin.navigating import FILTERS, filters_of, item_address, item_query, list_address, neighbours
 from reviews.admin.preview import BUTTONS, DONE, preview
 from reviews.models import ReviewItem
 from reviews.services.bulk import MAX_IDS, BulkOutcome
@@ -79,7 +79,7 @@ class Decisions(_Base):
             item = get_item(object_id)
         except SynapseError as error:
             return self._back(request, error.message, filters)
-        follows = next_item(self, request, filters, item.pk)
+        precedes, follows = neighbours(self, request, filters, item.pk)
         context = {
             **self.admin_site.each_context(request),
             **item_context(request, item, may_decide=self.has_decide_permission(request)),
@@ -88,6 +88,7 @@ class Decisions(_Base):
             "filters_name": FILTERS,
             "filters": filters,
             "back": list_address(filters),
+            "before": item_address(precedes, filters) if precedes else "",
             "next": item_address(follows, filters) if follows else "",
             "item_query": item_query(filters),
             "run": run_address(item),
@@ -102,7 +103,7 @@ class Decisions(_Base):
         if not self.has_decide_permission(request):
             raise PermissionDenied
         filters = filters_of(request)
-        follows = next_item(self, request, filters, object_id)
+        _, follows = neighbours(self, request, filters, object_id)
         action, note = request.POST.get("action", ""), request.POST.get("note", "")
         try:
             if action == REOPEN:

@@ -101,6 +101,7 @@ class ReviewItemAdmin(Decisions, ReadOnlyAdmin):
 
     class Media:
         css = {"all": ["reviews/admin/desk.css"]}
+        js = ["reviews/admin/keys.js"]
 
     def get_urls(self) -> list[Any]:
         """The decisions' addresses before those of rows, which would take them for ids."""

@@ -46,18 +46,23 @@ def item_address(item_id: UUID | str, filters: str) -> str:
     return reverse("admin:reviews_reviewitem_change", args=[item_id]) + item_query(filters)
 
 
-def next_item(admin: ModelAdmin[Any], request: HttpRequest, filters: str, item_id: UUID) -> UUID | None:
-    """The item that follows in the list with these filters; the first, if this one is last or not in it."""
-    first: UUID | None = None
+def neighbours(
+    admin: ModelAdmin[Any], request: HttpRequest, filters: str, item_id: UUID
+) -> tuple[UUID | None, UUID | None]:
+    """The items before and after this one in the list with these filters.
+
+    After the last one, and after one that is not in the list, comes the first; before those comes none.
+    """
+    first = before = None
     passed = False
     for other in _listed(admin, request, filters).values_list("pk", flat=True)[:_LOOKED_THROUGH]:
+        if passed:
+            return before, other
         if other == item_id:
             passed = True
-        elif passed:
-            return other
         else:
-            first = first or other
-    return first
+            first, before = first or other, other
+    return (before if passed else None), first
 
 
 def _listed(admin: ModelAdmin[Any], request: HttpRequest, filters: str) -> QuerySet[ReviewItem]:

@@ -13,10 +13,11 @@ from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import Permission, User
+from django.contrib.staticfiles import finders
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.urls import reverse
+from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 
 from reviews import services
@@ -505,6 +506,81 @@ def test_after_a_decision_the_next_item_of_the_same_list_opens(boss: Client) -> 
     )
     last = decide(boss, b, "skip", follow=False, _changelist_filters="item_type=duplicate")
     assert last["Location"] == f"{LIST}?item_type=duplicate"
+
+
+def test_an_item_leads_to_its_neighbours_in_the_list(boss: Client) -> None:
+    query = "_changelist_filters=item_type%3Dduplicate"
+    a, b, c = (item(name, rank=rank, item_type="duplicate") for name, rank in (("a", 9), ("b", 5), ("c", 1)))
+    other = item("of another type", rank=7)
+    neighbours = {one.title: boss.get(f"{own(one)}?{query}") for one in (a, b, c, other)}
+    assert {title: (answer.context["before"], answer.context["next"]) for title, answer in neighbours.items()} == {
+        "a": ("", f"{own(b)}?{query}"),
+        "b": (f"{own(a)}?{query}", f"{own(c)}?{query}"),
+        "c": (f"{own(b)}?{query}", f"{own(a)}?{query}"),
+        "of another type": ("", f"{own(a)}?{query}"),
+    }
+    assert f'href="{own(a)}?{query}" data-review-before' in neighbours["b"].content.decode()
+
+
+def test_pages_that_an_item_is_about_and_names_can_be_read(
+    boss: Client, vault_folder: VaultFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault_folder.write("wiki/concepts/a b.md", "one\n")
+    vault_folder.write("wiki/concepts/gone.md", "two\n")
+    vault_folder.write("wiki/concepts/ref?.md", "three\n")
+    scan()
+    page, gone, ref = (Page.objects.get(path=f"wiki/concepts/{name}.md") for name in ("a b", "gone", "ref?"))
+    Page.objects.filter(pk=gone.pk).update(deleted_at=timezone.now())
+    names = [{"id": str(named.uid), "title": named.title, "path": named.path} for named in (ref, gone)]
+    one = item(page=page, page_path=page.path, referenced_pages=names)
+    links = re.findall(r'<a href="(/read/[^"]*)"', boss.get(own(one)).content.decode())
+    assert links == ["/read/wiki/concepts/a%20b.md", "/read/wiki/concepts/ref%3F.md"]
+    for link in links:
+        assert boss.get(link).status_code == 200
+
+    def unserved(*args: Any, **options: Any) -> str:
+        raise NoReverseMatch
+
+    monkeypatch.setattr("reviews.admin.display.reverse", unserved)
+    assert "/read/" not in boss.get(own(one)).content.decode()
+
+
+# --- by keyboard ----------------------------------------------------------------------------------
+
+
+def test_what_the_keys_use_is_there_without_them(boss: Client) -> None:
+    """The script looks for these: it presses what stands on the page, or sends what the item's own form sends."""
+    one = item()
+    other = item("another")
+    listed = boss.get(LIST).content.decode()
+    opened = boss.get(own(other)).content.decode()
+    for page in (listed, opened):
+        assert re.search(r'<script src="/static/reviews/admin/keys[^"]*\.js"', page)
+        assert 'id="review-keys"' in page
+    for wanted in (
+        'id="result_list"',
+        'class="data-row ',
+        'id="changelist-form"',
+        "action-select",
+        'name="csrfmiddlewaretoken"',
+        'id="searchbar"',
+        f'href="{own(one)}',
+    ):
+        assert wanted in listed, wanted
+    assert re.search(r'<button[^>]*name="index"', listed)
+    for name in NAMES:
+        assert f'<option value="{name}">' in listed
+        assert f'name="action" value="{name}"' in opened
+    for wanted in ('class="review-decide"', "data-review-before", "data-review-next", "data-review-search"):
+        assert wanted in opened, wanted
+
+
+def test_every_key_is_told_and_every_key_that_decides_is_an_action(boss: Client) -> None:
+    script = Path(finders.find("reviews/admin/keys.js") or "").read_text(encoding="utf-8")
+    decisions = dict(re.findall(r'(\w): "([a-z-]+)"', script.split("DECISIONS = {")[1].split("}")[0]))
+    assert sorted(decisions.values()) == sorted(NAMES)
+    told = re.findall(r"<kbd>(.)</kbd>", boss.get(LIST).content.decode())
+    assert sorted(told) == sorted([*decisions, "j", "k", "o", "x", "/", "?"])
 
 
 def test_hostile_filters_lead_nowhere_else(boss: Client) -> None:

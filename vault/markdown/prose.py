@@ -50,6 +50,16 @@ def prose(text: str) -> str:
     return _hide_patterns(_hide(blocks.text, [*((start, end) for start, end in blocks.blanked), *scanner.spans]))
 
 
+def comments(text: str) -> list[tuple[int, int]]:
+    """The ``(start, end)`` of the ``%%`` comments, which no reader sees: not of what is code or mathematics."""
+    if "%%" not in text:
+        return []
+    blocks = scan_blocks(text)
+    scanner = _Spans(blocks)
+    scanner.run()
+    return [found.span() for found in _COMMENT.finditer(_hide(blocks.text, scanner.spans))]
+
+
 class _Spans(Scanner):
     """The pass over inline text, which keeps where things are instead of what they are."""
 

@@ -5,6 +5,8 @@ Also what sync writes to be found. The way of a query is in :mod:`wiki.search.re
 
 from wiki.search.answer import Citation, Context, Retrieval, SearchAnswer, SearchHit
 from wiki.search.bodies import pages_holding, text_ends, texts
+from wiki.search.passages import matches
+from wiki.search.query import analyse
 from wiki.search.retrieval import MOST_SHOWN, PRESETS, retrieve, search
 from wiki.search.rows import PageWords
 from wiki.search.words import index_words, many_pages, remove_words
@@ -18,8 +20,10 @@ __all__ = [
     "Retrieval",
     "SearchAnswer",
     "SearchHit",
+    "analyse",
     "index_words",
     "many_pages",
+    "matches",
     "pages_holding",
     "remove_words",
     "retrieve",

@@ -13,13 +13,13 @@ _AT_ONCE: Final = 200
 _WHOLE: Final = 1_000_000_000
 
 
-def texts(pks: Iterable[int]) -> Iterator[tuple[int, str]]:
+def texts(pks: Iterable[int], chars: int = _WHOLE) -> Iterator[tuple[int, str]]:
     """``(page key, body)`` of the pages that are indexed, in the order given; 200 are in memory at a time.
 
-    A body is NFC and without frontmatter.
+    A body is NFC and without frontmatter, and cut behind ``chars`` characters.
     """
     for some in chunks(pks, _AT_ONCE):
-        found = engine().bodies(some, _WHOLE)
+        found = engine().bodies(some, chars)
         for pk in some:
             if pk in found:
                 yield pk, found[pk][1]

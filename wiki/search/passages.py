@@ -73,6 +73,16 @@ def snippet(body: str, start: int = 0) -> str:
     return _cut(body, start)
 
 
+def matches(query: WordsQuery, text: str, lang: str = "") -> list[tuple[int, int]]:
+    """Where words of the query stand in a text, in any form that its language gives them: in order, none in another."""
+    given = _text(text, lang)
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(place for term in query.terms for place in _places(term, given, _HITS_A_TERM)):
+        if not found or start >= found[-1][1]:
+            found.append((start, end))
+    return found
+
+
 def terms_in(query: WordsQuery, text: str, lang: str = "") -> set[int]:
     """Which terms of the query (their numbers) a text has, in any form that its language gives them."""
     given = _text(text, lang)

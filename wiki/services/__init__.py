@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from wiki.services.approved import write_composed
 from wiki.services.composing import Composed, compose_page
-from wiki.services.drafts import draft_apply, draft_drop, draft_list, draft_text
+from wiki.services.drafts import draft_apply, draft_drop, draft_list, draft_text, page_of_draft
 from wiki.services.health import Trouble, troubles
 from wiki.services.keeping import expire_drafts, history_pages, prune_history
 from wiki.services.moving import Renamed, page_move, page_retitle
-from wiki.services.reading import list_pages, page_by_id, page_by_title, page_content, page_history, page_ref, read_page
+from wiki.services.reading import (
+    list_pages,
+    page_at,
+    page_by_id,
+    page_by_title,
+    page_content,
+    page_history,
+    page_ref,
+    page_version,
+    read_page,
+)
 from wiki.services.recording import PageWritten
 from wiki.services.removing import page_delete, page_restore
 from wiki.services.rescan import request_rescan
@@ -31,15 +41,18 @@ __all__ = [
     "history_pages",
     "list_pages",
     "list_sources",
+    "page_at",
     "page_by_id",
     "page_by_title",
     "page_content",
     "page_delete",
     "page_history",
     "page_move",
+    "page_of_draft",
     "page_ref",
     "page_restore",
     "page_retitle",
+    "page_version",
     "prune_history",
     "put_page",
     "read_page",

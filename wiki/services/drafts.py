@@ -43,13 +43,7 @@ def draft_apply(*, draft_id: str, base_hash: str | None = None, author: Author) 
     rules.check_writes_allowed()
     vault = current_vault()
     draft, data = kept.read_draft(vault, draft_id)
-    page = Page.objects.live().filter(path=draft.path).first() or _moved_from(draft.path)
-    if page is None:
-        raise SynapseError(
-            ErrorCode.PAGE_NOT_FOUND,
-            "The draft's page is not there any more. Read the draft, and write its text as a new page.",
-            path=draft.path,
-        )
+    page = _page_of(draft)
     check_may_change(page, author)
     with held(page) as now:
         rules.check_base(now.page, now.read, base_hash or draft.base_hash, author=author, required=True)
@@ -57,6 +51,23 @@ def draft_apply(*, draft_id: str, base_hash: str | None = None, author: Author) 
     with suppress(SynapseError):  # the page stands; a draft that the disk does not let go can be dropped later
         kept.drop_draft(vault, draft_id)
     return written
+
+
+def page_of_draft(*, draft_id: str) -> Page:
+    """The page that :func:`draft_apply` would write to. Raises ``not_found``, ``page_not_found``."""
+    draft, _ = kept.read_draft(current_vault(), draft_id)
+    return _page_of(draft)
+
+
+def _page_of(draft: kept.Draft) -> Page:
+    page = Page.objects.live().filter(path=draft.path).first() or _moved_from(draft.path)
+    if page is None:
+        raise SynapseError(
+            ErrorCode.PAGE_NOT_FOUND,
+            "The draft's page is not there any more. Read the draft, and write its text as a new page.",
+            path=draft.path,
+        )
+    return page
 
 
 def _moved_from(path: str) -> Page | None:

@@ -210,6 +210,30 @@ def pages_that_begin(text: str, *, limit: int) -> tuple[list[Page], int]:
     return list(pages.order_by("title", "pk").only("pk", "uid", "title")[:limit]), pages.count()
 
 
+def page_at(path: str, *, deleted: bool = False) -> Page:
+    """The live page at exactly this path (in any Unicode form), reserved ones included.
+
+    With ``deleted`` also the last that was there. Raises ``page_not_found``, ``path_not_allowed``.
+    """
+    try:
+        return _page_at("", path)
+    except SynapseError as error:
+        gone = Page.objects.filter(path=path, deleted_at__isnull=False).order_by("-deleted_at")
+        page = gone.first() if deleted and error.code is ErrorCode.PAGE_NOT_FOUND else None
+        if page is None:
+            raise
+        return page
+
+
+def page_version(page: Page, version: int, *, displaced: bool = False) -> str:
+    """The text of a version: the page as that change left it, or with ``displaced`` what the change took away.
+
+    ``version`` is a number of :func:`page_history`. Raises ``not_found`` where its bytes are not kept any more.
+    """
+    data = history.read_version(current_vault(), page.uid, version, displaced=displaced)
+    return data.decode("utf-8", errors="replace")
+
+
 def page_history(page: Page, *, limit: int = 100) -> list[dict[str, Any]]:
     """The versions Synapse keeps of a page, newest first: who wrote what when, through which door.
 

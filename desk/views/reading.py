@@ -1,0 +1,166 @@
+"""GET /read/<path>: one page, rendered, with what lies around it; or another file of the vault."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Any, Final
+
+from django.conf import settings
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+
+from desk.around import around
+from desk.mentions import mentions
+from desk.properties import properties
+from desk.rendering import Rendered, draw
+from desk.rendering.anchors import heading_id
+from desk.rendering.leads import is_picture, page_address, picture_address
+from desk.views.base import DeskView
+from reviews.models import ReviewItem, Status
+from vault.errors import ErrorCode, SynapseError
+from vault.pages import ParsedPage, parse_page
+from vault.paths import classify
+from wiki import services
+from wiki.models import File, FileKind, Page
+from wiki.services.citations import pages_citing
+
+#: Pages that link here, on the page itself and on a page of their own.
+MENTIONS: Final = 50
+MENTIONS_A_PAGE: Final = 200
+_SECTIONS: Final = 200
+_CITING: Final = 200
+
+
+class PageView(DeskView):
+    """One file of the vault: a page as it reads, a source as it is."""
+
+    template_name = "desk/page.html"
+    section = "read"
+
+    def get(self, request: HttpRequest, path: str) -> HttpResponse:
+        """The page, or where it is."""
+        kind = classify(path, settings.SYNAPSE_EXCLUDE)
+        if kind != "page":
+            return self._other(path, kind)
+        try:
+            page = services.page_at(path, deleted=True)
+        except SynapseError as error:
+            return self.missing(path, error)
+        if page.deleted_at is not None:
+            return self.page({"page": page}, status=404, template="desk/gone.html")
+        if page.path != path:
+            return HttpResponseRedirect(page_address(page.path))
+        return self._shown(page)
+
+    def _shown(self, page: Page) -> HttpResponse:
+        read = services.read_page(page)
+        parsed = parse_page(page.path, read.data)
+        drawn = draw(parsed)
+        linking, total = mentions(page, limit=MENTIONS)
+        return self.page(
+            {
+                **head_of(page),
+                "parsed": parsed,
+                "drawn": drawn,
+                "sections": _contents(drawn),
+                "title_id": heading_id(parsed.title),
+                "properties": properties(parsed),
+                "around": around(page),
+                "mentions": linking,
+                "mentions_total": total,
+                "sources": _sources(parsed),
+                "ahead": read.content_hash != page.content_hash,
+                "decisions": ReviewItem.objects.filter(page=page, status=Status.PENDING).count(),
+            }
+        )
+
+    def missing(self, path: str, error: SynapseError) -> HttpResponse:
+        """A path with no page: perhaps one without its extension, else a search for its name."""
+        if error.code is not ErrorCode.PAGE_NOT_FOUND:
+            return self.problem(error)
+        name = path.rpartition("/")[2]
+        name = name[:-3] if name[-3:].lower() == ".md" else name
+        return self.page({"path": path, "name": name}, status=404, template="desk/missing.html")
+
+    def _other(self, path: str, kind: str | None) -> HttpResponse:
+        """A file that is no page: a source, an attachment; or a page's path without its extension."""
+        forms = {path, unicodedata.normalize("NFC", path), unicodedata.normalize("NFD", path)}
+        file = File.objects.filter(path__in=forms, deleted_at__isnull=True).first() if kind else None
+        if file is None:
+            page = Page.objects.live().filter(path__in={f"{form}.md" for form in forms}).first()
+            if page is not None:
+                return HttpResponseRedirect(page_address(page.path))
+            return self.missing(path, SynapseError(ErrorCode.PAGE_NOT_FOUND, ""))
+        return self._file(file)
+
+    def _file(self, file: File) -> HttpResponse:
+        citing = list(pages_citing(file)[: _CITING + 1])
+        shown: dict[str, Any] = {
+            "file": file,
+            "name": file.path.rpartition("/")[2],
+            "crumbs": crumbs(file.path),
+            "citing": citing[:_CITING],
+            "more_citing": len(citing) > _CITING,
+        }
+        if is_picture(file.path):
+            shown["picture"] = picture_address(file.path)
+        elif file.kind == FileKind.SOURCE:
+            shown |= self._source(file)
+        return self.page(shown, template="desk/file.html")
+
+    def _source(self, file: File) -> dict[str, Any]:
+        """The text of a source; drawn, where it is Markdown that is shown from its beginning."""
+        offset = self.request.GET.get("from", "0")
+        try:
+            text = services.read_source(file.path, offset=int(offset) if offset.isdecimal() else 0)
+        except SynapseError as error:
+            return {"trouble": error.message}
+        whole = not text["truncated"] and offset == "0"
+        if whole and file.path.lower().endswith(".md") and self.request.GET.get("as") != "text":
+            return {"source": text, "drawn": draw(parse_page(file.path, text["content"].encode()))}
+        return {"source": text, "from": offset}
+
+
+class MentionsView(DeskView):
+    """GET /read/<path>/links: all pages that link to one."""
+
+    template_name = "desk/mentions.html"
+    section = "read"
+
+    def get(self, request: HttpRequest, path: str) -> HttpResponse:
+        """A part of the list."""
+        page = services.page_at(path)
+        _, total = mentions(page, limit=0, start=1)
+        part = Paginator(range(total), MENTIONS_A_PAGE).get_page(request.GET.get("part"))
+        start = max(0, part.start_index() - 1)
+        linking, _ = mentions(page, start=start, limit=MENTIONS_A_PAGE)
+        return self.page({**head_of(page), "mentions": linking, "part": part, "mentions_total": total})
+
+
+def head_of(page: Page) -> dict[str, Any]:
+    """What the head of each page about a page shows."""
+    return {"page": page, "address": page_address(page.path), "crumbs": crumbs(page.path)}
+
+
+def crumbs(path: str) -> list[str]:
+    """The folders of a path."""
+    return path.split("/")[:-1]
+
+
+def _contents(drawn: Rendered) -> list[Any]:
+    """The table of contents; none for a page that has hardly a heading."""
+    return drawn.sections[:_SECTIONS] if len(drawn.sections) > 2 else []
+
+
+def _sources(page: ParsedPage) -> list[dict[str, str]]:
+    """The sources that a page names: with an address, where they are files of the vault."""
+    known = set(
+        File.objects.filter(path__in=page.sources, deleted_at__isnull=True).values_list("path", flat=True)
+    ) | set(Page.objects.live().filter(path__in=page.sources).values_list("path", flat=True))
+    found = []
+    for source in page.sources:
+        address = page_address(source) if source in known else ""
+        if source.startswith(("https://", "http://")):
+            address = source
+        found.append({"text": source, "address": address, "gone": "" if address or "/" not in source else "yes"})
+    return found
