@@ -146,5 +146,3 @@ def test_the_endpoint_of_an_embedder(settings, address: str, expected: list[str]
     settings.EMBEDDINGS_ENABLED, settings.EMBEDDER = True, "openai"
     settings.EMBEDDER_URL, settings.EMBEDDER_MODEL = address, "m"
     assert ids(check_knobs()) == expected
-
-

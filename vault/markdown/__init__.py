@@ -18,7 +18,16 @@ from vault.markdown.inline import ParsedLink, scan_inline
 from vault.markdown.prose import HIDDEN, comments, prose
 from vault.markdown.text import count_words, summarize
 
-__all__ = ["HIDDEN", "ParsedBody", "ParsedLink", "comments", "parse_body", "parse_property_link", "prose", "rewrite_links"]
+__all__ = [
+    "HIDDEN",
+    "ParsedBody",
+    "ParsedLink",
+    "comments",
+    "parse_body",
+    "parse_property_link",
+    "prose",
+    "rewrite_links",
+]
 
 _BLOCK_ID: Final = re.compile(r"(?:^|(?<=[ \t]))\^([A-Za-z0-9-]+)[ \t]*+$", re.MULTILINE)
 
