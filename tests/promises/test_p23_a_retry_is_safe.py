@@ -40,7 +40,7 @@ def house(request: pytest.FixtureRequest) -> Iterator[House]:
 
 REPEATS = ["five_times", "at_once"]
 #: How many keys are sent five times each.
-KEYS = figure(4, 50)
+KEYS = figure(2, 50)
 
 
 def the_one(answers: list[Any], status: int) -> Any:
