@@ -93,13 +93,8 @@ def _database() -> Iterator[Finding]:
             cursor.execute("PRAGMA quick_check(1)")
             answer = cursor.fetchone()[0]
         if answer != "ok":
-            yield Finding(
-                "database",
-                Verdict.ERROR,
-                "SQLite finds its file damaged",
-                "Stop Synapse, delete the index's folder in SYNAPSE_DATA, and run `make serve`: pages are rebuilt "
-                "from the vault; tokens and accounts are made anew.",
-            )
+            words = faults.SAID[faults.Fault.DATABASE_DAMAGED]
+            yield Finding("database", Verdict.ERROR, f"{words.happened} {words.safe}", words.to_do)
 
 
 def _index() -> Iterator[Finding]:
@@ -176,11 +171,18 @@ def _meaning() -> Iterator[Finding]:
         yield Finding("meaning", verdict, in_words(figures))
 
 
+_REMOTE_WRITING = {
+    "true": "on",
+    "staged": "staged: over HTTP agents' changes wait for a person",
+    "false": "off: over HTTP agents only read",
+}
+
+
 def _doors() -> Iterator[Finding]:
     tokens = Token.objects.filter(revoked_at__isnull=True).count()
     yield Finding("tokens", Verdict.OK, f"{tokens} in force")
     mode = settings.MCP_REMOTE_WRITE_ENABLED
-    yield Finding("remote writing", Verdict.OK, "on" if mode == "true" else "off: over HTTP agents only read")
+    yield Finding("remote writing", Verdict.OK, _REMOTE_WRITING[mode])
 
 
 CHECKS: list[Callable[[], Iterator[Finding]]] = [

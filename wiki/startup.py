@@ -13,6 +13,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from vault.current import current_vault
 from vault.errors import ErrorCode, SynapseError
+from vault.identity import is_folder
 from wiki import faults
 
 
@@ -86,7 +87,10 @@ def require_tables() -> None:
     except DatabaseError as error:
         raise database_problem(error) from None
     if missing or _has_no_index():
-        raise SynapseError(ErrorCode.STORAGE_ERROR, faults.sentence(faults.Fault.TABLES_MISSING))
+        # Which index is meant is read in the vault: without its folder, another place was looked at.
+        gone = connection.vendor == "sqlite" and not is_folder(Path(settings.SYNAPSE_VAULT))
+        fault = faults.Fault.VAULT_GONE if gone else faults.Fault.TABLES_MISSING
+        raise SynapseError(ErrorCode.STORAGE_ERROR, faults.sentence(fault))
 
 
 def _has_no_index() -> bool:
