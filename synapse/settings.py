@@ -275,7 +275,8 @@ def _database() -> dict[str, Any]:
         return {**env.db_url("DATABASE_URL"), "CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
     if url:
         UNREADABLE_SETTINGS["DATABASE_URL"] = "postgres://user:password@host:5432/name"
-    return {"ENGINE": "synapse.sqlite", "NAME": str(_index), "OPTIONS": _SQLITE}
+    # Tests have theirs in memory; left to itself only Django's own backend is known to.
+    return {"ENGINE": "synapse.sqlite", "NAME": str(_index), "OPTIONS": _SQLITE, "TEST": {"NAME": ":memory:"}}
 
 
 DATABASES = {"default": _database()}

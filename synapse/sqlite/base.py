@@ -45,8 +45,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
             yield
         finally:
             if folder is not None:
-                fcntl.flock(folder, fcntl.LOCK_UN)  # a child forked meanwhile has a copy, which would keep it
-                os.close(folder)
+                try:
+                    fcntl.flock(folder, fcntl.LOCK_UN)  # a child forked meanwhile has a copy, which would keep it
+                finally:
+                    os.close(folder)
 
 
 def _lock(folder: int, until: float) -> None:
