@@ -33,6 +33,11 @@ TEMP_NAME: Final = re.compile(r"\.synapse-([0-9a-f]{12})\.tmp")
 _RECORD_NAME: Final = re.compile(r"([0-9a-f]{12})\.json")
 
 
+def temp_name(token: str) -> str:
+    """A temporary file's name; ``token`` is 12 hexadecimal digits."""
+    return f".synapse-{token}.tmp"
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """What is about to be done to one page.
@@ -58,7 +63,7 @@ class Change:
     @property
     def temp(self) -> str:
         """The temporary file's name: short whatever the page is called, hidden from Obsidian and from scans."""
-        return f".synapse-{self.token}.tmp"
+        return temp_name(self.token)
 
     @property
     def file(self) -> str:

@@ -21,11 +21,12 @@ from __future__ import annotations
 import errno
 import logging
 import os
+import secrets
 from contextlib import suppress
 from typing import Final, NamedTuple
 
 from vault.writing import exchange, versions
-from vault.writing.pending import Change
+from vault.writing.pending import Change, temp_name
 
 logger = logging.getLogger(__name__)
 
@@ -183,12 +184,20 @@ def _link_then_replace(folder: int, name: str, change: Change, history: int, our
 
 
 def _put_kept_back(folder: int, name: str, change: Change, history: int, ours: Held) -> None:
-    """Undo the replacement, unless an editor has saved over ours since: then the old version stays in the history."""
+    """Undo the replacement, unless an editor has saved over ours since: then the old version stays in the history.
+
+    Ours keeps a name, in the end the temporary one: an editor may be writing into it at this moment.
+    """
     if not _held(folder, name).is_same(ours):
         return
     if not exchange.link(history, change.file, folder, change.temp):
         versions.copy(history, change.file, folder, change.temp)
+    aside = temp_name(secrets.token_hex(6))  # a stray for recovery, if nobody comes so far as to rename it
+    kept = exchange.link(folder, name, folder, aside)
     exchange.rename_over(folder, change.temp, folder, name)
+    if kept:
+        with suppress(OSError):
+            exchange.rename_over(folder, aside, folder, change.temp)
     with suppress(OSError):  # it is back; a second name that stays in the history is recovery's to remove
         exchange.unlink(history, change.file)
         exchange.sync_folder(folder)
