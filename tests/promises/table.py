@@ -90,14 +90,20 @@ def told(seen: list[dict[str, Any]]) -> list[str]:
 
 def kind(found: str) -> str:
     """A text without the name of its run, and with # for each number."""
-    return NUMBER.sub("#", found.rpartition(": ")[2])
+    return NUMBER.sub("#", figures_of(found))
+
+
+def figures_of(found: str) -> str:
+    """What stands after the name of a run, which has no numbers."""
+    name, _, figures = found.rpartition(": ")
+    return found if NUMBER.search(name) else figures
 
 
 def added_up(shape: str, found: list[str]) -> str:
     """One text for several of a kind."""
     if len(set(found)) == 1:
         return found[0] if len(found) == 1 else f"{found[0]} × {len(found)}"
-    numbers = [[int(number.replace(",", "")) for number in NUMBER.findall(one.rpartition(": ")[2])] for one in found]
+    numbers = [[int(number.replace(",", "")) for number in NUMBER.findall(figures_of(one))] for one in found]
     sums = iter(f"{sum(each):,}" for each in zip(*numbers, strict=True))
     return "".join(next(sums) if part == "#" else part for part in re.split("(#)", shape)) + f" ({len(found)} runs)"
 
