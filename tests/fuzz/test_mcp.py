@@ -149,6 +149,10 @@ HEADERS = st.lists(
 )
 
 
+#: A message may get as far as a thread that has a connection to the database from an earlier test.
+pytestmark = pytest.mark.django_db
+
+
 @pytest.fixture(autouse=True)
 def one_token(settings: Any) -> None:
     settings.MCP_AUTH_TOKEN = TOKEN

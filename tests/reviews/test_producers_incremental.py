@@ -15,7 +15,7 @@ from reviews.producers.runner import run, run_everything, sweep
 from reviews.services import resolve
 from tests.conftest import VaultFolder
 from tests.reviews.queue import ALICE, CLAUDE
-from tests.wiki.test_rebuild import FOLDERS, NAMES, Person
+from tests.wiki.person import FOLDERS, NAMES, Person
 from vault.errors import SynapseError
 from wiki.models import Page
 from wiki.services import page_delete, page_move, page_retitle, write_page

@@ -44,6 +44,7 @@ ALLOWED = {
     ("wiki/embedding/progress.py", "progress"): "the state of embedding, which may have failed; no answer to a failure",
     ("reviews/admin/decisions.py", "Decisions.decide_view"): "a page for people in the admin",
     ("reviews/admin/decisions.py", "Decisions.bulk_view"): "a page for people in the admin",
+    ("synapse/slow_headers.py", "TimelyProtocol.send_400_response"): "what is no HTTP: there is no request to answer",
     ("mcpapi/messages.py", "protocol_error"): "JSON-RPC 2.0's own form, with the envelope inside",
 }
 #: OAuth has a form of its own, which its clients read: error, error_description (RFC 6749, 5.2; RFC 7591, 3.2.2).

@@ -41,6 +41,7 @@ BEN = Author("user:ben", "admin")
 READS = {
     "wiki": {
         *("Composed", "PageWritten", "Renamed", "Trouble", "compose_page", "draft_list", "draft_text", "history_pages"),
+        *("page_at", "page_of_draft", "page_version"),
         *("list_pages", "list_sources", "page_by_id", "page_by_title", "page_content", "page_history", "page_ref"),
         *("read_page", "read_source", "readiness", "request_rescan", "status", "troubles"),
     },

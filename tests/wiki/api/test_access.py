@@ -58,7 +58,8 @@ def test_proposing_is_not_writing(vault: VaultFolder) -> None:
 
 def test_health_needs_no_token(nobody: Rest) -> None:
     assert nobody.get("/health/live").json() == {"ok": True}
-    assert nobody.get("/health/ready/").json() == {"ok": True, "checks": {"database": True, "vault": True}}
+    ready = nobody.get("/health/ready/").json()
+    assert ready == {"ok": True, "checks": {"database": True, "vault": True}, "problems": []}
 
 
 def test_a_wrong_token_is_refused_even_where_a_session_would_do(vault: VaultFolder) -> None:

@@ -158,5 +158,8 @@ def test_readiness_says_what_is_missing(nobody: Rest, vault: VaultFolder, monkey
 
     monkeypatch.setattr(VaultState.objects, "filter", away)
     answer = nobody.get("/health/ready/")
-    assert answer.json() == {"ok": False, "checks": {"database": False, "vault": False}}
+    told = answer.json()
+    assert (told["ok"], told["checks"]) == (False, {"database": False, "vault": False})
+    assert "vault_gone" in [problem["fault"] for problem in told["problems"]]
+    assert b"secret" not in answer.content
     assert nobody.get("/health/live").status_code == 200
