@@ -23,7 +23,7 @@ from tests.conftest import VaultFolder
 from tests.mcpapi.hostile import ask
 from tests.promises.figures import Measured, figure
 from tests.wiki.api.conftest import CLAUDE
-from wiki.models import File, Page
+from wiki.models import Audit, File, Page
 from wiki.sync import scan
 
 #: Addresses that run, pictures that load, elements that cover or redirect, ways out of an attribute or a script.
@@ -161,6 +161,7 @@ def boss(db: None) -> Client:
 
 def shapes(folder: VaultFolder, boss: Client, text: str) -> list[set[Any]]:
     ReviewItem.objects.all().delete()
+    Audit.objects.all().delete()  # else the list of them gets pages in the course of many texts
     found = []
     for address in fill(folder, text):
         answer = boss.get(address)
