@@ -117,8 +117,8 @@ def set_traps(root: Path, outside: Path) -> None:
         base = root / folder
         base.mkdir(parents=True, exist_ok=True)
         for name, target in {
-            "out.md": outside / "secret.md",
-            "non.md": outside / "secrat.md",
+            "lead1.md": outside / "secret.md",
+            "lead2.md": outside / "secrat.md",
             "outdir": outside,
             "updir": Path("../../.."),
             "env.md": Path("/proc/self/environ"),
@@ -185,7 +185,7 @@ def ways_out(root: Path, outside: Path) -> dict[str, tuple[str, str]]:
         "slash at the end": pair(relative, end="/"),
     }
     for base in ("", "raw/sources/", "wiki/concepts/"):
-        found[f"linked file {base}"] = (f"{base}out.md", f"{base}non.md")
+        found[f"linked file {base}"] = (f"{base}lead1.md", f"{base}lead2.md")
         found[f"linked folder {base}"] = pair(f"{base}outdir/")
         found[f"linked parent {base}"] = pair(f"{base}updir/{outside.name}/")
         found[f"linked proc {base}"] = (f"{base}env.md", f"{base}fd0.md")

@@ -92,7 +92,9 @@ def _plain(answer: str, path: str) -> str:
     """An answer without the path itself, in whichever spelling it gives it back."""
     quoted = json.dumps(path)[1:-1]
     for spelled in (path, quoted, json.dumps(path, ensure_ascii=False)[1:-1], quote(path, "", "utf-8", "replace")):
-        answer = answer.replace(spelled, "…").replace(spelled.removesuffix(".md"), "…")
+        answer = answer.replace(spelled, "…")
+    last = (path.rpartition("/")[2].split() or [""])[-1]
+    answer = answer.replace(last, "…") if last.endswith(".md") else answer  # of a path with lines, taken apart
     answer = answer.replace(f"[[{path.rpartition('/')[2].removesuffix('.md')}|", "[[…|")  # a link by the name alone
     # What is left of it where it was escaped, cut, taken apart, or hashed as the text that it is.
     return re.sub("secr[ea]t?|missing|[0-9a-f]{64}", "…", answer)
