@@ -161,6 +161,7 @@ def try_kills(change: str, most: int) -> dict[str, Any]:
     steps = [(call.number, call.name, False) for call in calls if call.changes]
     steps.append((*steps[-1][:2], True))
     noted = Path(os.environ["SYNAPSE_DATA"]) / "before"
+    noted.parent.mkdir(parents=True, exist_ok=True)  # with PostgreSQL nothing else need have made it
 
     def work(number: int, at: int, after: bool) -> str:
         made = CHANGES[change](number)

@@ -23,6 +23,10 @@ META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontex
 NEWEST = (b"mcp-protocol-version", b"2026-07-28")
 
 
+#: A message may get as far as a thread that has a connection to the database from an earlier test.
+pytestmark = pytest.mark.django_db
+
+
 @pytest.fixture(autouse=True)
 def one_token(settings: Any) -> None:
     settings.MCP_AUTH_TOKEN = TOKEN

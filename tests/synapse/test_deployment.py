@@ -33,6 +33,9 @@ def environment(folder: Path, **given: str) -> dict[str, str]:
         if not name.startswith(("SYNAPSE_", "MCP_", "DATABASE", "EMBED", "CELERY", "QDRANT"))
     }
     (folder / "notes").mkdir(exist_ok=True)
+    # As the first scan makes it: Django 6.1 opens the database to check the models.
+    (folder / "data" / "no-vault").mkdir(parents=True, exist_ok=True)
+    (folder / "data").chmod(0o700)
     return {**clean, "SYNAPSE_DATA": str(folder / "data"), "SYNAPSE_VAULT": str(folder / "notes"), **given}
 
 
