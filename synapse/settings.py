@@ -345,6 +345,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
         "drf_spectacular.hooks.postprocess_schema_enums",
         "wiki.api.schema.without_trailing_slashes",
         "wiki.api.schema.closed_bodies",
+        "wiki.api.schema.whole_or_parts",
         "reviews.api.schema.alternatives",
         "wiki.api.schema.retries",
     ],

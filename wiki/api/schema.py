@@ -184,6 +184,14 @@ def closed_bodies(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     return result
 
 
+def whole_or_parts(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """A hook of the generator: a page is replaced by its whole text, or by its body, its properties or both."""
+    parts = [{"required": ["content"]}, {"required": ["frontmatter"]}]
+    result["paths"]["/pages/{id}"]["put"]["requestBody"]["required"] = True
+    result["components"]["schemas"]["Put"]["oneOf"] = [{"required": ["text"]}, {"anyOf": parts}]
+    return result
+
+
 _HEADERS: Final = {
     "RetryAfter": {
         "schema": {"type": "integer", "minimum": 1},
