@@ -16,6 +16,7 @@ from django.db import OperationalError
 
 from benchmarks.scan import ROOT, own_place, run
 from tests.conftest import VaultFolder
+from vault.root import Vault
 from wiki.sync import ScanReport, watch_vault
 from wiki.sync import watching as sync_watching
 
@@ -113,6 +114,43 @@ def test_a_scan_that_failed_is_tried_again(passes: Passes, watching) -> None:  #
 def test_it_looks_at_everything_now_and_then(passes: Passes, watching) -> None:  # type: ignore[no-untyped-def]
     watching(safety_seconds=0.05)
     until(lambda: passes.scans >= 4)
+
+
+def test_a_root_that_comes_back_is_scanned_at_once(
+    vault_folder: VaultFolder,
+    passes: Passes,
+    watching,  # type: ignore[no-untyped-def]
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen_away, real = threading.Event(), sync_watching.root_problem
+
+    def look(vault: Vault) -> str | None:
+        problem = real(vault)
+        if problem:
+            seen_away.set()
+        return problem
+
+    vault_folder.write("wiki/a.md", "text")
+    monkeypatch.setattr(sync_watching, "root_problem", look)
+    watching()
+    away = vault_folder.root.with_name("away")
+    vault_folder.root.rename(away)
+    assert seen_away.wait(60)
+    before = passes.scans
+    away.rename(vault_folder.root)
+    until(lambda: passes.scans > before, 60)
+
+
+def test_news_that_stopped_a_pass_is_followed_by_a_scan(
+    vault_folder: VaultFolder,
+    passes: Passes,
+    watching,  # type: ignore[no-untyped-def]
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sync_watching, "sync_paths", lambda paths: ScanReport(stopped="Too much is gone."))
+    watching()
+    vault_folder.write("wiki/a.md", "text")
+    until(lambda: passes.scans == 2, 60)
 
 
 @pytest.mark.slow

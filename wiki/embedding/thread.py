@@ -12,6 +12,7 @@ from typing import Any, Final
 from django.db import DatabaseError, close_old_connections, connection
 
 from vault.errors import ErrorCode, SynapseError
+from wiki import faults
 from wiki.broker import has_broker
 from wiki.embedding import waiting
 from wiki.embedding.pipeline import Outcome, embed_some
@@ -94,7 +95,7 @@ class EmbedThread(threading.Thread):
                 if ours:
                     self._work()
         except (SynapseError, DatabaseError) as error:
-            self._failed(error, error.message if isinstance(error, SynapseError) else "The database does not answer.")
+            self._failed(error, error.message if isinstance(error, SynapseError) else UNEXPECTED)
         except Exception as error:  # noqa: BLE001 - whatever an embedder raises, the thread must live and say so
             self._failed(error, UNEXPECTED)
 
@@ -147,9 +148,12 @@ class EmbedThread(threading.Thread):
             note_problem("")
 
     def _failed(self, error: Exception, sentence: str) -> None:
-        reason = error.code.value if isinstance(error, SynapseError) else type(error).__name__
-        logger.warning("embedding stands still; it is tried again", extra={"reason": reason})
+        fault = faults.of_database(error)
+        reason = fault or (error.code if isinstance(error, SynapseError) else type(error).__name__)
+        logger.warning("embedding stands still; it is tried again", extra={"reason": str(reason)})
         self._later()
+        if _is_elsewhere(error):
+            return  # readiness looks for these itself; noted here they would be told as the embedder's
         try:
             note_problem(sentence)
         except DatabaseError:
@@ -164,6 +168,13 @@ class EmbedThread(threading.Thread):
 
     def _heard(self, **_: Any) -> None:
         self._news.set()
+
+
+def _is_elsewhere(error: Exception) -> bool:
+    """Whether it is the vault's disk or the database that failed, and not the embedder."""
+    if isinstance(error, SynapseError):
+        return error.code is ErrorCode.STORAGE_ERROR
+    return faults.of_database(error) is not None
 
 
 def _stand_back() -> None:

@@ -14,9 +14,10 @@ from django.db import close_old_connections, connection
 
 from vault.current import current_vault
 from vault.errors import SynapseError
+from vault.root import Vault
 from vault.watch import watch
 from wiki.sync.report import ScanReport
-from wiki.sync.run import scan, sync_paths
+from wiki.sync.run import root_problem, scan, sync_paths
 
 logger = logging.getLogger(__name__)
 
@@ -37,16 +38,21 @@ def watch_vault(
 ) -> None:
     """Scan the vault, then take in each change once its file has been still for SYNAPSE_SETTLE_SECONDS.
 
-    Returns after ``stop`` is set. ``heard`` gets the report of each pass that changed or stopped something. Errors
-    of disk and database are logged, and what they cost is made good by the next pass.
+    A root that comes back after it was away is scanned at once. Returns after ``stop`` is set. ``heard`` gets the
+    report of each pass that changed or stopped something. Errors of disk and database are logged, and what they cost
+    is made good by the next pass.
     """
     vault = current_vault()
     news = watch(vault, stop=stop, settle=settings.SYNAPSE_SETTLE_SECONDS)
     feed = _Feed(news, stop)
     feed.start()
     due = 0.0
+    away = False
     while not stop.is_set():
         now = time.monotonic()
+        was_away, away = away, _is_away(vault)
+        if was_away and not away:
+            due = now  # what a pass said of the root that was away must not stand until the next look
         paths = feed.take(min(max(0.0, due - now), BEAT_SECONDS))
         close_old_connections()
         if now >= due or len(paths) > MANY:
@@ -54,7 +60,8 @@ def watch_vault(
             due = time.monotonic() + (safety_seconds if report and not report.running else RETRY_SECONDS)
         elif paths:
             report = _attempt(partial(sync_paths, paths))
-            if report is None or report.running:
+            if report is None or report.running or report.stopped:
+                # Stopped: by a root that went in the middle of it, perhaps. A look at everything knows better.
                 due = min(due, time.monotonic() + RETRY_SECONDS)
         else:
             continue
@@ -119,6 +126,14 @@ class _Feed(threading.Thread):
                 self._changed.wait(timeout)
             paths, self._waiting = self._waiting, set()
             return paths
+
+
+def _is_away(vault: Vault) -> bool:
+    """Whether the root is missing, empty or not to be read now."""
+    try:
+        return root_problem(vault) is not None
+    except OSError:
+        return True
 
 
 def _attempt(work: Callable[[], ScanReport]) -> ScanReport | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import OperationalError
 
 from tests.conftest import VaultFolder
 from tests.embedding import Hashed, hashed
@@ -20,7 +21,9 @@ from wiki.embedding import thread as threads
 from wiki.embedding.progress import LOCK, pace, progress
 from wiki.embedding.state import is_paused, note_problem, pause, resume
 from wiki.embedding.thread import BACK_OFF, UNEXPECTED, EmbedThread
+from wiki.faults import Fault
 from wiki.models import Chunk, EmbeddingState, Page
+from wiki.services.health import troubles
 from wiki.signals import page_written, rescan_finished
 from wiki.sync import scan
 from wiki.vectors.embedders import forget_embedder
@@ -121,6 +124,26 @@ def test_a_failure_is_told_and_tried_again_later_and_later(
     hashed.fails = None
     thread.look()
     assert thread._wait == 0 and progress()["state"] == "done" and progress()["error"] is None
+
+
+@pytest.mark.parametrize(
+    "error",
+    [SynapseError(ErrorCode.STORAGE_ERROR, "The vault can't be read."), OperationalError("whatever it says")],
+)
+def test_a_fault_of_the_vault_or_the_database_is_not_told_as_the_embedders(
+    hashed: Hashed, thread: EmbedThread, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def refused(*_: Any, **__: Any) -> Any:
+        raise error
+
+    indexed("Bread")
+    with monkeypatch.context() as patched:
+        patched.setattr(threads, "try_exclusive", refused)
+        thread.look()
+    assert thread._wait > 0 and progress()["error"] is None
+    assert Fault.EMBEDDER_AWAY not in {trouble.fault for trouble in troubles()}
+    thread.look()
+    assert thread._wait == 0 and progress()["state"] == "done"
 
 
 def test_vectors_of_another_model_are_left_and_said(hashed: Hashed, thread: EmbedThread) -> None:
