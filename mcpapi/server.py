@@ -165,7 +165,7 @@ async def _refuse_in_our_words(ctx: Context, call_next: CallNext) -> HandlerResu
 
 async def _judge_arguments_ourselves(ctx: Context, call_next: CallNext) -> HandlerResult:
     """Let a call through whose name or arguments have the wrong type, so that our envelope answers it."""
-    if not isinstance(ctx.params, dict):
+    if ctx.request_id is None or not isinstance(ctx.params, dict):  # nobody waits for the answer to a notification
         return await call_next(ctx)
     if ctx.method == "prompts/get":
         _require_texts(ctx, ctx.params.get("arguments"))

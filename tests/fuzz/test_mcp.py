@@ -115,19 +115,19 @@ def messages(draw: st.DrawFn) -> bytes:
 def _spoiled(draw: st.DrawFn, message: Any) -> Any:
     path = draw(st.sampled_from(_places(message)))
     if not path:
-        return draw(st.one_of(st.just(message), VALUES))
+        return copy.deepcopy(draw(st.one_of(st.just(message), VALUES)))
     holder = message
     for key in path[:-1]:
         holder = holder[key]
     what = draw(st.sampled_from(["value", "gone", "renamed", "added"]))
     if what == "value" or isinstance(holder, list):
-        holder[path[-1]] = draw(VALUES)
+        holder[path[-1]] = copy.deepcopy(draw(VALUES))
     elif what == "gone":
         del holder[path[-1]]
     elif what == "renamed":
         holder[draw(st.sampled_from(TEXTS))] = holder.pop(path[-1])
     else:
-        holder[draw(st.sampled_from(["x", "_meta", "id", "method", "name", "\ud800"]))] = draw(VALUES)
+        holder[draw(st.sampled_from(["x", "_meta", "id", "method", "name", "\ud800"]))] = copy.deepcopy(draw(VALUES))
     return message
 
 
@@ -184,6 +184,8 @@ def test_a_spoiled_message_is_answered(revision: str, door: Door, caplog: pytest
     @example(body=b"null", headers=[], pieces=2)
     @example(body=b"\xef\xbb\xbf{}", headers=[], pieces=1)
     @example(body=b"[" * 100_000, headers=[], pieces=1)
+    @example(body=b'{"jsonrpc":"2.0","method":"prompts/get","params":{"arguments":7}}', headers=[], pieces=1)
+    @example(body=b'{"jsonrpc":"2.0","method":"tools/call","params":{"name":7,"arguments":[]}}', headers=[], pieces=1)
     @example(body=b'{"jsonrpc":"2.0","id":' + b"9" * 5_000 + b',"method":"ping"}', headers=[], pieces=1)
     @examples(120, 20_000)
     def answered(body: bytes, headers: list[tuple[bytes, bytes]], pieces: int) -> None:
