@@ -6,13 +6,16 @@ Short: a few requests of each kind for each operation, the same each time. Long 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 import schemathesis
 from django.conf import settings as django_settings
+from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
+from django.db import close_old_connections
 from hypothesis import given
 from hypothesis import strategies as st
 from schemathesis import GenerationMode
@@ -24,8 +27,6 @@ from tests.wiki.api.conftest import CLAUDE, frontmatter
 from wiki.models import Scope
 from wiki.services import write_page
 from wiki.tokens import create_token
-
-pytestmark = pytest.mark.slow  # about a minute
 
 
 def _document() -> dict[str, Any]:
@@ -69,7 +70,18 @@ class Served:
 
 
 @pytest.fixture
-def served(vault_folder: VaultFolder, db: None, settings: Any) -> Served:
+def one_connection() -> Iterator[None]:
+    """No request ends the connection in whose transaction the test lives; Django's own test client sees to it, too."""
+    signals = (request_started, request_finished)
+    for signal in signals:
+        signal.disconnect(close_old_connections)
+    yield
+    for signal in signals:
+        signal.connect(close_old_connections)
+
+
+@pytest.fixture
+def served(vault_folder: VaultFolder, db: None, one_connection: None, settings: Any) -> Served:
     from reviews.models import ReviewItem
     from tests.reviews.api.conftest import asked
     from wiki.sync import scan
