@@ -146,7 +146,9 @@ def test_each_answer_is_one_that_the_schema_tells_of(label: str, mode: Generatio
     def tried(data: st.DataObject) -> None:
         named = data.draw(st.sampled_from(names(operation, served)))
         case = data.draw(operation.as_strategy(generation_mode=mode, path_parameters=named))
-        left_out = [negative_data_rejection] if label in ITEM_BY_ITEM else []
+        # In an address a list of one value is that value: `k=0.0` is a whole number, whatever it was made of.
+        in_a_list = any(isinstance(value, list) and len(value) == 1 for value in case.query.values())
+        left_out = [negative_data_rejection] if label in ITEM_BY_ITEM or in_a_list else []
         answer = case.call_and_validate(headers={"Authorization": f"Bearer {served.token}"}, excluded_checks=left_out)
         if mode is GenerationMode.POSITIVE:
             require_well_formed(answer)
