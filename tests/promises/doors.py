@@ -16,6 +16,7 @@ import random
 import subprocess
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections import Counter
 from typing import Any, Protocol
 
@@ -63,11 +64,12 @@ class Rest:
         return found
 
 
-class Tools:
+class Tools(ABC):
     """get_page and write_page, whatever carries the calls."""
 
+    @abstractmethod
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        raise NotImplementedError
+        """What the tool answered: its object, or the envelope of its error."""
 
     def base(self, title: str) -> str:
         return str(self.call("get_page", title=title)["content_hash"])

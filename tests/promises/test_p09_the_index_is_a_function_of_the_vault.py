@@ -15,19 +15,16 @@ from tests.conftest import VaultFolder
 from tests.promises.figures import Measured, figure
 from tests.wiki.conftest import Writer, alice, claude
 from tests.wiki.index import rebuilt_index, whole_index
-from tests.wiki.person import FOLDERS, NAMES, Person
+from tests.wiki.person import FOLDERS, NAMES, Person, keep_up_with
 from vault.errors import ErrorCode, SynapseError
-from wiki import jobs
 from wiki.models import Page
 from wiki.services import page_delete, page_history, page_move, page_restore, page_retitle, put_page
-from wiki.sync import scan, sync_paths
 
 __all__ = ["alice", "claude"]
 
 SEEDS = figure(2, 20)
 OPERATIONS = figure(120, 2_000)
 PAGES = figure(40, 400)
-LONGEST_PAUSE = 40
 #: What a service may answer to somebody who does not know what happened on the disk a moment ago.
 REFUSALS = {
     ErrorCode.AMBIGUOUS_TITLE,
@@ -128,20 +125,8 @@ class Everyone(Person):
 def test_kept_up_to_date_it_equals_one_made_anew(
     vault_folder: VaultFolder, claude: Writer, alice: Writer, measured: Measured, seed: int
 ) -> None:
-    """Half of what happens outside is told by path, as the watcher does, half is found by scans."""
     everyone = Everyone(vault_folder, seed, claude, alice)
-    told: set[str] = set()
-    pause = 1
-    for _ in range(OPERATIONS):
-        told |= everyone.act()
-        pause -= 1
-        if not pause:
-            by_path = everyone.chance.random() < 0.5
-            report = sync_paths(told, allow_deletions=True) if by_path else scan(allow_deletions=True)
-            assert report.stopped is None
-            told, pause = set(), everyone.chance.randint(1, LONGEST_PAUSE)
-    jobs.drain()
-    scan(allow_deletions=True)
+    keep_up_with(everyone, OPERATIONS)
     assert Page.objects.live().count() > 10
     assert everyone.done.total() - everyone.done["refused"] > OPERATIONS // 20
     kept = whole_index()

@@ -7,6 +7,8 @@ import random
 from pathlib import Path
 
 from tests.conftest import VaultFolder
+from wiki import jobs
+from wiki.sync import scan, sync_paths
 
 NAMES = ["Ada", "babbage", "Engine", "Notes", "ada", "Überblick", "机器", "Engine no. 2"]
 FOLDERS = ["wiki/entities", "wiki/concepts", "wiki", "raw/sources", "deep/er", ""]
@@ -154,3 +156,20 @@ class Person:
         (self.folder.root / target).parent.mkdir(parents=True, exist_ok=True)
         os.rename(self.folder.root / folder, self.folder.root / target)
         return before | {target + file.removeprefix(folder) for file in before}
+
+
+def keep_up_with(person: Person, operations: int, *, longest_pause: int = 40) -> None:
+    """Operations by chance, with an index kept up to date: half is told by path, as the watcher does, half is found by
+    scans; the last scan finds what is left."""
+    told: set[str] = set()
+    pause = 1
+    for _ in range(operations):
+        told |= person.act()
+        pause -= 1
+        if not pause:
+            by_path = person.chance.random() < 0.5
+            report = sync_paths(told, allow_deletions=True) if by_path else scan(allow_deletions=True)
+            assert report.stopped is None
+            told, pause = set(), person.chance.randint(1, longest_pause)
+    jobs.drain()
+    scan(allow_deletions=True)

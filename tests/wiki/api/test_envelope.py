@@ -19,6 +19,15 @@ SECRET = "/home/somebody/vault SELECT secret FROM t"
 NEVER = [b"/home/", b"SELECT", b"Traceback", b"secret"]
 
 
+def fail_status(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    """Let the service behind GET /status raise."""
+
+    def broken() -> Any:
+        raise error
+
+    monkeypatch.setattr(services, "status", broken)
+
+
 @pytest.mark.parametrize(
     "error",
     [RuntimeError(SECRET), ProgrammingError(SECRET), OSError(5, SECRET), KeyError(SECRET), RecursionError(SECRET)],
@@ -26,10 +35,7 @@ NEVER = [b"/home/", b"SELECT", b"Traceback", b"secret"]
 def test_what_escapes_a_service_says_nothing(
     rita: Rest, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception
 ) -> None:
-    def broken() -> Any:
-        raise error
-
-    monkeypatch.setattr(services, "status", broken)
+    fail_status(monkeypatch, error)
     answer = rita.get("/status")
     refused(answer, 500, "internal_error")
     assert not [word for word in NEVER if word in answer.content]
@@ -40,10 +46,7 @@ def test_what_escapes_a_service_says_nothing(
 def test_a_database_that_is_away_is_said_and_when_to_come_again(
     rita: Rest, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception
 ) -> None:
-    def broken() -> Any:
-        raise error
-
-    monkeypatch.setattr(services, "status", broken)
+    fail_status(monkeypatch, error)
     answer = rita.get("/status")
     envelope = refused(answer, 503, "dependency_missing")
     assert "database does not answer" in envelope["error"]
