@@ -7,12 +7,12 @@ from typing import Final, TypeVar
 
 Item = TypeVar("Item", bound=Hashable)
 
-#: How little the first ranks stand out. Most have measured with 60; here 10 is better (docs/benchmarks-search.md).
-K: Final = 10
+#: How little the first ranks stand out. Most have measured with 60; here 15 is better (docs/benchmarks-search.md).
+K: Final = 15
 
 
 def reciprocal_rank(lists: Sequence[Sequence[Item]], *, unjudged: Collection[Item] = ()) -> dict[Item, float]:
-    """Every item of the lists with its score in 0..1: the sum of 1 / (10 + rank) over the lists, by the best sum.
+    """Every item of the lists with its score in 0..1: the sum of 1 / (15 + rank) over the lists, by the best sum.
 
     1 is the first of every list; what stands in one list of two has at most a half. An empty list is one in which
     nothing is first. A list that names an item twice counts its first place. ``unjudged``: items that not every list

@@ -191,7 +191,7 @@ def _phase(words: bool, meaning: bool) -> Phase:
 def _with_linked(candidates: Sequence[Found], k: int, depth: int, filters: Filters) -> list[Found]:
     """The ``k`` pages of the answer, best first, equals by path.
 
-    Reciprocal ranks are flat: the eighth has six tenths of the first, so that a linked page, with half of its seed's,
+    Reciprocal ranks are flat: the eighth has seven tenths of the first, so that a linked page, with half of its seed's,
     would not come in by its score where many pages have a word of the query. A quarter of the places is kept for them.
     """
     if not depth or not candidates:
