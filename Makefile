@@ -34,13 +34,12 @@ serve: install  ## set everything up, scan the vault, and serve it on 127.0.0.1:
 test: dev  ## run the tests
 	@$(BIN)/python -m pytest -n auto -m "not slow and not services"
 
-# Without those that ask no database for anything (the room vault has no models).
 # The tests themselves start, kill and restart Redis and Celery's workers; .ci/services sees that the programs are there.
 test-services: dev  ## run the tests on PostgreSQL (SYNAPSE_TEST_DATABASE_URL, default the local server), with Redis and Celery
 	@.ci/services
 	@SYNAPSE_TEST_REQUIRE_SERVICES=1 \
 		SYNAPSE_TEST_DATABASE_URL=$${SYNAPSE_TEST_DATABASE_URL:-postgres://postgres@127.0.0.1:5432/postgres} \
-		$(BIN)/python -m pytest -n auto --dist loadscope -m "not slow" --ignore=tests/vault --ignore=tests/skill
+		$(BIN)/python -m pytest -n auto --dist loadscope -m "not slow"
 
 test-postgres: test-services
 
