@@ -155,6 +155,36 @@ def test_what_synapse_does_not_run_through_counts_for_a_day(
     assert hourly(vault, clocks, 2) == 1
 
 
+def test_processes_that_take_turns_count_no_day_twice(
+    vault: Vault, clocks: Clocks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    processes = [pruning._Pace() for _ in range(4)]
+    for number in range(3):
+        write(vault, f"text {number}".encode())
+    for day in range(30):
+        monkeypatch.setattr(pruning, "_pace", processes[day % len(processes)])
+        assert prune(vault, 30).removed == 0
+        clocks.wait(1)
+    assert prune(vault, 30).removed == 1
+
+
+@pytest.mark.parametrize("years", [1, -1])
+def test_a_process_that_looks_again_after_another_counts_no_more_than_it_lived_through(
+    vault: Vault, clocks: Clocks, monkeypatch: pytest.MonkeyPatch, years: int
+) -> None:
+    one, other = pruning._Pace(), pruning._Pace()
+    for number in range(3):
+        write(vault, f"text {number}".encode())
+    for pace in (one, other):
+        monkeypatch.setattr(pruning, "_pace", pace)
+        prune(vault, 30)
+    for turn in range(400):
+        clocks.wall += timedelta(days=365 * years * (1 if turn % 2 else -1))
+        clocks.wait(1 / 24)
+        monkeypatch.setattr(pruning, "_pace", (one, other)[turn % 2])
+        assert prune(vault, 30).removed == 0
+
+
 jumps = st.lists(
     st.tuples(st.floats(0, 3), st.sampled_from([0, 0, 0, 1, -1, 365, -365, 9_000]), st.booleans()), max_size=25
 )

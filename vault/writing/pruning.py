@@ -2,9 +2,10 @@
 
 Age is counted in time that Synapse has lived through, and not in what the clock says. ``.synapse/history/clock.json``
 adds that up: in one process what a clock counts that nobody can set, from one process to the next what the machine's
-clock says, a day at most, and nothing if it was set back. ``seen.jsonl`` beside it says how much had been lived when
-each kept file was first seen by a pass. So no clock that is set wrong, before or behind, makes anything old; what was
-not seen yet is new; and while Synapse does not run, nothing ages by more than a day.
+clock says, a day at most, and nothing if it was set back; where processes take turns, no hour is counted twice.
+``seen.jsonl`` beside it says how much had been lived when each kept file was first seen by a pass. So no clock that is
+set wrong, before or behind, makes anything old; what was not seen yet is new; and while Synapse does not run, nothing
+ages by more than a day.
 
 Bytes go, lines never do. Each file goes by one step, so a pass that dies leaves a history that can be read.
 """
@@ -161,7 +162,7 @@ def _kept(vault: Vault) -> Iterator[tuple[str, str, os.stat_result, bool]]:
         if folder == PENDING:
             continue
         with state_folder(vault, HISTORY, folder) as opened:
-            listed = [version.file for version in newest_first(opened) if version.file]
+            listed = dict.fromkeys(version.file for version in newest_first(opened) if version.file)
             with os.scandir(opened) as entries:
                 files = [(entry.name, entry.stat(follow_symlinks=False)) for entry in entries]
         there = {name for name, status in files if stat.S_ISREG(status.st_mode)}
@@ -201,10 +202,10 @@ def _steady() -> float:
 
 
 class _Pace:
-    """When this process last looked, by the steady clock."""
+    """When this process last looked, by the steady clock, and what it left in the vault's clock."""
 
     def __init__(self) -> None:
-        self.looked: dict[str, float] = {}
+        self.looked: dict[str, tuple[float, int]] = {}
 
 
 _pace: Final = _Pace()
@@ -214,13 +215,14 @@ def _advance(vault: Vault, *, dry_run: bool) -> float:
     """The seconds that were lived through until now; kept for the next pass."""
     moment, wall, key = _steady(), _wall(), str(vault.state)
     lived, last = _read_clock(vault)
-    before = _pace.looked.get(key)
-    if before is not None:
-        lived += max(0.0, moment - before)
-    elif last is not None:
-        lived += min(max(0.0, wall - last), _A_DAY)
+    before, left = _pace.looked.get(key, (None, None))
+    since = _A_DAY if before is None else max(0.0, moment - before)
+    if before is not None and lived == left:
+        lived += since
+    elif last is not None:  # another process has looked since: what it has counted is counted
+        lived += min(max(0.0, wall - last), since)
     if not dry_run:
-        _pace.looked[key] = moment
+        _pace.looked[key] = (moment, round(lived))
         _replace(vault, CLOCK, encode_line({"lived": round(lived), "wall": round(wall)}))
     return lived
 
