@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from wiki.search.folded import Folded, folded
 from wiki.search.query import Term, WordsQuery
 from wiki.search.stemmer import stem
 from wiki.search.stems import language, stem_token
@@ -21,31 +22,15 @@ _SPACE: Final = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")  # control characters cou
 
 
 class _Text(NamedTuple):
-    """A text, folded at the same length, and the language that it is in; "" is any that is not stemmed."""
+    """A text, the same folded, and the language that it is in; "" is any that is not stemmed."""
 
     raw: str
-    folded: str
+    folded: Folded
     lang: str
 
 
-class _SameLengthTable(dict[int, str]):
-    """Code point to one folded character, so that places in the folded text are places in the text."""
-
-    def __missing__(self, code: int) -> str:
-        folded = fold(chr(code))
-        self[code] = folded if len(folded) == 1 else chr(code)
-        return self[code]
-
-
-_SAME_LENGTH: Final = _SameLengthTable()
-
-
-def _folded(text: str) -> str:
-    return text.lower() if text.isascii() else text.translate(_SAME_LENGTH)
-
-
 def _text(text: str, lang: str) -> _Text:
-    return _Text(text, _folded(text), language(lang))
+    return _Text(text, folded(text), language(lang))
 
 
 def why_and_snippet(query: WordsQuery, title: str, names: str, body: str, lang: str = "") -> tuple[str, str]:
@@ -133,16 +118,16 @@ def _cut(body: str, start: int) -> str:
 def _places(term: Term, text: _Text, at_most: int = 1) -> Iterator[tuple[int, int]]:
     """Where a term stands in a text, a bounded number of times and looks; its other forms where it does not."""
     found = False
-    for place in _same_places(term, text.folded, at_most):
+    for start, end in _same_places(term, text.folded.text, at_most):
         found = True
-        yield place
+        yield text.folded.span(start, end)
     if not found and term.stems and text.lang:
         yield from _other_forms(term, text, at_most)
 
 
 def _same_places(term: Term, text: str, at_most: int) -> Iterator[tuple[int, int]]:
     one_word = len(term.tokens) == 1 and term.shown.isalnum() and not term.within
-    needle = _probe(term.tokens[0]) if one_word else _folded(term.shown)
+    needle = _probe(term.tokens[0]) if one_word else folded(term.shown).text
     at = text.find(needle)
     for _ in range(20 * at_most):
         if at < 0 or at_most == 0:
@@ -167,10 +152,10 @@ def _same_places(term: Term, text: str, at_most: int) -> Iterator[tuple[int, int
 def _other_forms(term: Term, text: _Text, at_most: int) -> Iterator[tuple[int, int]]:
     """Where other forms of a word stand: those that have its stem in the text's language."""
     beginning = re.compile(rf"(?<![^\W_]){re.escape(term.tokens[0][:_SHARED])}\w*")
-    for word in beginning.finditer(text.folded):
+    for word in beginning.finditer(text.folded.text):
         if at_most == 0:
             return
-        start, end = word.span()
+        start, end = text.folded.span(*word.span())
         if stem_token(text.raw[start:end], text.lang) in term.stems:
             at_most -= 1
             yield start, end
