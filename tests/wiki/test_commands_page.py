@@ -77,6 +77,17 @@ def test_a_deleted_page_is_restored_by_its_title(vault_folder: VaultFolder, run:
     assert page_by_title("Ada").path == "wiki/entities/ada.md"
 
 
+@pytest.mark.parametrize("command", ["page", "history"])
+@pytest.mark.parametrize("title", ["", "Ada"])
+def test_a_deleted_page_is_restored_by_its_path(vault_folder: VaultFolder, run: Any, command: str, title: str) -> None:
+    run(*NEW, text="One.\n")
+    run("page", "delete", "Ada")
+    with pytest.raises(CommandError, match="No live page"):
+        run(command, "restore", title, "1", "--path", "wiki/entities/other.md")
+    run(command, "restore", title, "1", "--path", "wiki/entities/ada.md")
+    assert page_by_title("Ada").path == "wiki/entities/ada.md"
+
+
 def test_move_and_retitle_show_the_lines(vault_folder: VaultFolder, run: Any) -> None:
     run(*NEW, text="One.\n")
     run("page", "write", "Bob", "--type", "entity", "--lang", "en", "--source", "a", text="By [[Ada]].\n")

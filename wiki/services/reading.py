@@ -26,14 +26,22 @@ MAX_LIST: Final = 500
 _NAMED: Final = 20
 
 
-def page_by_title(title: str, *, path: str | None = None) -> Page:
+def page_by_title(title: str, *, path: str | None = None, deleted: bool = False) -> Page:
     """The live page with exactly this title (NFC, case-sensitive), reserved ones included.
 
-    ``path`` decides between pages of one title; with it, ``title`` may also be "". Raises ``page_not_found``,
-    or ``ambiguous_title`` with the ``paths`` to choose from.
+    ``path`` decides between pages of one title; with it, ``title`` may also be "". With ``deleted`` also the page that
+    was there last. Raises ``page_not_found``, or ``ambiguous_title`` with the ``paths`` to choose from.
     """
-    if path is not None:
-        return _page_at(title, path)
+    try:
+        return _page_titled(title) if path is None else _page_at(title, path)
+    except SynapseError as error:
+        gone = _gone(title, path) if deleted and error.code is ErrorCode.PAGE_NOT_FOUND else None
+        if gone is None:
+            raise
+        return gone
+
+
+def _page_titled(title: str) -> Page:
     wanted = unicodedata.normalize("NFC", title)
     found = _TITLED.rows(title=wanted) if storable(wanted) == wanted else []
     if len(found) == 1:
@@ -44,6 +52,14 @@ def page_by_title(title: str, *, path: str | None = None) -> Page:
             "No live page has exactly this title. Search for it, or list the pages, and use the title given there.",
         )
     raise ambiguous(found)
+
+
+def _gone(title: str, path: str | None) -> Page | None:
+    """The page that was deleted last of those that fit what is given."""
+    wanted = {name: value for name, value in (("title", unicodedata.normalize("NFC", title)), ("path", path)) if value}
+    if not wanted or any(storable(value) != value for value in wanted.values()):
+        return None
+    return Page.objects.filter(deleted_at__isnull=False, **wanted).order_by("-deleted_at").first()
 
 
 def page_by_id(uid: UUID, *, deleted: bool = False) -> Page:
@@ -215,14 +231,7 @@ def page_at(path: str, *, deleted: bool = False) -> Page:
 
     With ``deleted`` also the last that was there. Raises ``page_not_found``, ``path_not_allowed``.
     """
-    try:
-        return _page_at("", path)
-    except SynapseError as error:
-        gone = Page.objects.filter(path=path, deleted_at__isnull=False).order_by("-deleted_at")
-        page = gone.first() if deleted and error.code is ErrorCode.PAGE_NOT_FOUND else None
-        if page is None:
-            raise
-        return page
+    return page_by_title("", path=path, deleted=deleted)
 
 
 def page_version(page: Page, version: int, *, displaced: bool = False) -> str:

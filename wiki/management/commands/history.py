@@ -8,7 +8,6 @@ from django.conf import settings
 from django.core.management.base import CommandParser
 
 from vault.current import current_vault
-from vault.errors import ErrorCode, SynapseError
 from vault.history import history_size, read_version
 from wiki import services
 from wiki.management.base import SynapseCommand
@@ -113,14 +112,4 @@ class Command(SynapseCommand):
 
 
 def _page(options: dict[str, Any]) -> Page:
-    try:
-        return services.page_by_title(options["title"], path=options["path"])
-    except SynapseError as error:
-        if error.code is not ErrorCode.PAGE_NOT_FOUND:
-            raise
-        gone = Page.objects.filter(deleted_at__isnull=False)
-        named = gone.filter(path=options["path"]) if options["path"] else gone.filter(title=options["title"])
-        page = named.order_by("-deleted_at").first()
-        if page is None:
-            raise
-        return page
+    return services.page_by_title(options["title"], path=options["path"], deleted=True)

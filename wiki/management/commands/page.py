@@ -184,16 +184,7 @@ def terminal_author() -> Author:
 
 
 def _page(options: dict[str, Any], *, deleted: bool = False) -> Page:
-    try:
-        return services.page_by_title(options["title"], path=options["path"])
-    except SynapseError as error:
-        if not deleted or error.code is not ErrorCode.PAGE_NOT_FOUND:
-            raise
-        gone = Page.objects.filter(deleted_at__isnull=False, title=options["title"]).order_by("-deleted_at")
-        page = (gone.filter(path=options["path"]) if options["path"] else gone).first()
-        if page is None:
-            raise
-        return page
+    return services.page_by_title(options["title"], path=options["path"], deleted=deleted)
 
 
 def _standing(page: Page) -> str | None:
