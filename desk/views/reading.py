@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import Any, Final
 
@@ -29,6 +30,7 @@ MENTIONS: Final = 50
 MENTIONS_A_PAGE: Final = 200
 _SECTIONS: Final = 200
 _CITING: Final = 200
+_OFFSET: Final = re.compile(r"[0-9]{1,12}")
 
 
 class PageView(DeskView):
@@ -110,15 +112,16 @@ class PageView(DeskView):
 
     def _source(self, file: File) -> dict[str, Any]:
         """The text of a source; drawn, where it is Markdown that is shown from its beginning."""
-        offset = self.request.GET.get("from", "0")
+        given = self.request.GET.get("from", "0")
+        offset = int(given) if _OFFSET.fullmatch(given) else 0
         try:
-            text = services.read_source(file.path, offset=int(offset) if offset.isdecimal() else 0)
+            text = services.read_source(file.path, offset=offset)
         except SynapseError as error:
             return {"trouble": error.message}
-        whole = not text["truncated"] and offset == "0"
+        whole = not text["truncated"] and not offset
         if whole and file.path.lower().endswith(".md") and self.request.GET.get("as") != "text":
             return {"source": text, "drawn": draw(parse_page(file.path, text["content"].encode()))}
-        return {"source": text, "from": offset}
+        return {"source": text}
 
 
 class MentionsView(DeskView):

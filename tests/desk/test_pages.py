@@ -131,6 +131,8 @@ def test_a_source_with_the_pages_that_rest_on_it(reader: Client, wiki: VaultFold
     assert "The *paper*." in shown(reader, "/read/raw/sources/paper.md?as=text")
     assert "?from=100000" in shown(reader, "/read/raw/sources/long.txt")
     assert "xxx" in shown(reader, "/read/raw/sources/long.txt?from=100000")
+    for wrong in ("-1", "x", "²", "9" * 5_000):
+        assert "?from=100000" in shown(reader, f"/read/raw/sources/long.txt?from={wrong}")
     assert "/raw-file/pictures/plan.png" in shown(reader, "/read/pictures/plan.png")
 
 
