@@ -42,6 +42,13 @@ def test_the_history_says_who_when_and_through_which_door(reader: Client, kept: 
     assert "Restore</a>" not in html  # this person may change nothing
 
 
+def test_what_is_not_kept_any_more_is_not_offered(boss: Client, kept: Page, wiki: VaultFolder) -> None:
+    assert boss.get(f"{ADDRESS}/history").content.decode().count("Restore</a>") == 2
+    for file in (wiki.root / ".synapse" / "history" / str(kept.uid)).glob("*.md"):
+        file.unlink()
+    assert boss.get(f"{ADDRESS}/history").content.decode().count("Restore</a>") == 1
+
+
 def test_two_versions_beside_each_other(reader: Client, kept: Page) -> None:
     old, new = (str(version["number"]) for version in reversed(page_history(kept)))
     html = reader.get(f"{ADDRESS}/history?old={old}&new={new}").content.decode()
