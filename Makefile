@@ -90,8 +90,9 @@ contract: dev  ## write the contract of the MCP tools and docs/mcp.md from the c
 bench: dev  ## measure scan, search, read and write, and print a table
 	@$(BIN)/python -m benchmarks
 
-bench-quality: dev  ## search quality over a collection: make bench-quality DATA=<folder> MODE=words|meaning|both
-	@$(BIN)/python -m benchmarks.quality $(DATA) --mode $(or $(MODE),words) $(if $(VECTORS),--vectors $(VECTORS))
+bench-quality: dev  ## search quality over a collection: make bench-quality DATA=<folder> MODE=words|meaning|both [JSON=1]
+	@test -n "$(DATA)" || { echo "Name the folder of the collection: make bench-quality DATA=<folder> MODE=words|meaning|both [JSON=1]"; exit 2; }
+	@$(BIN)/python -m benchmarks.quality "$(DATA)" --mode $(or $(MODE),words) $(if $(VECTORS),--vectors "$(VECTORS)") $(if $(JSON),--json)
 
 clean:  ## remove what was built (never the vault, never var/)
 	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

