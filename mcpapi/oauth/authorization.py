@@ -20,6 +20,7 @@ from mcpapi.oauth.redirects import shown_host
 from mcpapi.oauth.scopes import MEANING, grantable
 from mcpapi.oauth.validator import require_own_resources
 from vault.history import Author
+from wiki.authentication import actor_name
 from wiki.models import Scope
 
 Application = get_application_model()
@@ -105,7 +106,7 @@ class Authorize(Page, AuthorizationView):  # type: ignore[misc]
         form.cleaned_data["scope"] = " ".join(scope for scope in asked if scope in ticked) or Scope.READ.value
         answer: HttpResponse = super().form_valid(form)
         if form.cleaned_data.get("allow"):
-            who = Author(f"user:{self.request.user.get_username()}", "oauth")
+            who = Author(actor_name(self.request.user), "oauth")
             note("let-in", client, who, scope=form.cleaned_data["scope"])
         return answer
 

@@ -27,8 +27,8 @@ from reviews.services.bulk import MAX_IDS, BulkOutcome
 from reviews.services.reading import get_item
 from reviews.services.rules import as_id
 from vault.errors import SynapseError
-from vault.history import Author
 from wiki.admin.display import page_link, visible
+from wiki.admin.who import person
 
 if TYPE_CHECKING:
     from reviews.services.deciding import Resolved
@@ -107,10 +107,10 @@ class Decisions(_Base):
         action, note = request.POST.get("action", ""), request.POST.get("note", "")
         try:
             if action == REOPEN:
-                item = services.reopen(item_id=object_id, author=author_of(request))
+                item = services.reopen(item_id=object_id, author=person(request))
                 self.message_user(request, "Asked again; this is the new item.", messages.SUCCESS)
                 return HttpResponseRedirect(item_address(item.pk, filters))
-            resolved = services.resolve(item_id=object_id, action=action, note=note, author=author_of(request))
+            resolved = services.resolve(item_id=object_id, action=action, note=note, author=person(request))
         except SynapseError as error:
             self.message_user(request, error.message, messages.ERROR)
             return HttpResponseRedirect(item_address(object_id, filters))
@@ -135,7 +135,7 @@ class Decisions(_Base):
                 ids=ids,
                 action=request.POST.get("action", ""),
                 note=request.POST.get("note", ""),
-                author=author_of(request),
+                author=person(request),
             )
         except SynapseError as error:
             return self._back(request, error.message, filters)
@@ -180,11 +180,6 @@ class Decisions(_Base):
     def _back(self, request: HttpRequest, message: str, filters: str, level: int = messages.ERROR) -> HttpResponse:
         self.message_user(request, message, level)
         return HttpResponseRedirect(list_address(filters))
-
-
-def author_of(request: HttpRequest) -> Author:
-    """The person who decides, through this door."""
-    return Author(f"user:{request.user.get_username()}", "admin")
 
 
 def _told(resolved: Resolved) -> Any:

@@ -76,6 +76,5 @@ def run_job(payload: dict[str, Any]) -> dict[str, Any]:
     del payload
     if settings.SYNAPSE_READ_ONLY or not current_vault().writable:
         return {}
-    author = Author("synapse", "job")
-    done = prune_history(author=author)
-    return {**done.as_dict(), "drafts": len(expire_drafts(author=author))}
+    done = prune_history(author=audit.SYNAPSE)
+    return {**done.as_dict(), "drafts": len(expire_drafts(author=audit.SYNAPSE))}
