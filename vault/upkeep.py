@@ -66,13 +66,13 @@ def _blank(folder: int, name: str) -> int:
             if line.strip() and not _is_object(line):
                 broken.append((offset, line))
             offset += len(line) + 1
-        _append(folder, name + ASIDE, b"".join(line + b"\n" for _, line in broken))
+        exchange.append_to(folder, name + ASIDE, b"".join(line + b"\n" for _, line in broken))
         for at, line in broken:
             os.pwrite(fd, b" " * len(line), at)
         exchange.sync_file(fd)
         return len(broken)
     finally:
-        os.close(fd)
+        exchange.close(fd)
 
 
 def loose(vault: Vault) -> list[Path]:
@@ -135,13 +135,3 @@ def _is_object(line: bytes) -> bool:
         return isinstance(json.loads(line), dict)
     except (ValueError, RecursionError):
         return False
-
-
-def _append(folder: int, name: str, data: bytes) -> None:
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    fd = os.open(name, flags, 0o600, dir_fd=folder)
-    try:
-        exchange.write_all(fd, data)
-        exchange.sync_file(fd)
-    finally:
-        os.close(fd)

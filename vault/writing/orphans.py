@@ -7,7 +7,6 @@ content_hash, file, reason.
 
 from __future__ import annotations
 
-import os
 import secrets
 from typing import TYPE_CHECKING, Any, Final
 
@@ -36,18 +35,8 @@ def keep(vault: Vault, folder: int, name: str, *, path: str, page_id: str | None
             "reason": reason,
         }
         versions.shelve(folder, name, orphans, record["file"])
-        _append(orphans, record)
+        # A line break on both sides: whatever a crash left of the line before does not spoil this one.
+        exchange.append_to(orphans, RECORDS, b"\n" + versions.encode_line(record))
         exchange.sync_folder(orphans)
         exchange.sync_folder(folder)
         return record
-
-
-def _append(orphans: int, record: dict[str, Any]) -> None:
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    fd = os.open(RECORDS, flags, 0o600, dir_fd=orphans)
-    try:
-        # A line break on both sides: whatever a crash left of the line before does not spoil this one.
-        exchange.write_all(fd, b"\n" + versions.encode_line(record))
-        exchange.sync_file(fd)
-    finally:
-        exchange.close(fd)

@@ -261,15 +261,9 @@ def _read_seen(vault: Vault) -> dict[str, float]:
 
 def _note(vault: Vault, new: list[str], lived: float) -> None:
     data = b"".join(encode_line({"lived": round(lived), "file": key}) for key in new)
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     with state_folder(vault, HISTORY, create=True) as folder:
-        fd = os.open(SEEN, flags, 0o600, dir_fd=folder)
-        try:
-            # A line break first: whatever a crash left of the line before does not spoil this one.
-            exchange.write_all(fd, b"\n" + data)
-            exchange.sync_file(fd)
-        finally:
-            os.close(fd)
+        # A line break first: whatever a crash left of the line before does not spoil this one.
+        exchange.append_to(folder, SEEN, b"\n" + data)
 
 
 def _forget(vault: Vault, gone: list[str]) -> None:
@@ -291,5 +285,5 @@ def _replace(vault: Vault, name: str, data: bytes) -> None:
             exchange.write_all(fd, data)
             exchange.sync_file(fd)
         finally:
-            os.close(fd)
+            exchange.close(fd)
         exchange.rename_over(folder, part, folder, name)
