@@ -59,7 +59,7 @@ class HitSerializer(PageRefSerializer):
 
 
 class PlaceSerializer(serializers.Serializer[Any]):
-    """A part of a page's body, in characters."""
+    """A part of a page's body, in characters of its NFC: a file may have accents as characters of their own."""
 
     start = serializers.IntegerField()
     end = serializers.IntegerField()

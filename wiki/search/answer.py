@@ -73,7 +73,10 @@ class SearchAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """What ``[n]`` in a context stands for. ``passages``: (start, end) of each in code points of the page's body."""
+    """What ``[n]`` in a context stands for. ``passages``: (start, end) of each in code points of the body's NFC.
+
+    So the words index holds bodies, whatever form the files have.
+    """
 
     n: int
     hit: SearchHit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Any
 from urllib.parse import quote
 
@@ -92,6 +93,19 @@ def test_the_context_and_its_citations(rita: Rest, turing: Page) -> None:
     assert rita.get("/search?q=broken&updated_since=2999-01-01T00:00:00Z").json()["result"] == []
     for wrong in ("preset=slow", "context=perhaps", "context_window=much", "depth=x", "updated_since=soon"):
         assert rita.get(f"/search?q=broken&{wrong}").status_code in (400, 422)
+
+
+def test_citations_count_in_nfc_whatever_the_file_has(rita: Rest) -> None:
+    decomposed = unicodedata.normalize("NFD", "Près de l'été là-bas.\n\n## École\n\nUne école à côté.\n")
+    made = page("Accents", decomposed)
+    answer = rita.get("/search?q=école").json()
+    body = unicodedata.normalize("NFC", rita.get(f"/pages/{made.uid}").json()["content"])
+    assert len(body) < len(decomposed)
+    places = answer["citations"][0]["passages"]
+    shown = [body[place["start"] : place["end"]] for place in places]
+    assert shown
+    assert all(passage in answer["context"] for passage in shown)
+    assert shown[-1].endswith("Une école à côté.")
 
 
 def test_the_neighbourhood_shows_the_links(rita: Rest, turing: Page) -> None:
