@@ -172,14 +172,18 @@ def test_a_server_logs_nothing_of_a_hostile_run(world: World, tmp_path: Path) ->
 
         (found,) = Path(world.environment["SYNAPSE_DATA"]).rglob("*.sqlite3")
         with sqlite3.connect(found) as index:
+            index.execute("UPDATE wiki_page SET uid = ? WHERE title = 'Canary'", [CANARY])
+        broken = post(json=call("get_page", title="Canary"))
+        with sqlite3.connect(found) as index:
             index.execute("ALTER TABLE wiki_page RENAME TO gone")
-        broken = post(json=call("get_page", title=f"Canary {CANARY}"))
-        assert "internal_error" in broken.text
-        assert "wiki_page" not in broken.text
+        absent = post(json=call("get_page", title=f"Canary {CANARY}"))
         with sqlite3.connect(found) as index:
             index.execute("ALTER TABLE gone RENAME TO wiki_page")
+        assert "internal_error" in broken.text
+        assert "dependency_missing" in absent.text
+        assert not [word for word in ("wiki_page", CANARY) if word in broken.text + absent.text]
 
     events = require_clean(err.read_text(), str(world.vault), str(ROOT), str(found.parent), sys.prefix)
-    assert [event for event in events if event.get("exception") == "OperationalError"]
+    assert [event for event in events if event.get("exception") == "ValueError"]
     for secret in (TOKEN, STOLEN, PASSWORD, CANARY):
         assert secret not in out.read_text()
