@@ -39,6 +39,18 @@ _LONG: Final = {False: 400, True: 4_000}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """Two texts beside each other; ``coarse`` as of an item's, ``cut``: not all of the change is in ``rows``."""
+
+    rows: tuple[Row, ...]
+    unified: Iterator[str]
+    added: int
+    removed: int
+    coarse: bool
+    cut: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ItemDiff:
     """A proposal and the page's file as it is now.
 
@@ -198,10 +210,8 @@ def _standing(page: Page | None, path: str) -> _Standing:
 
 def _compared(item: ReviewItem, would: _Proposed, standing: _Standing, *, conflict: bool) -> ItemDiff:
     old, new = standing.text or "", would.text
-    too_long = old.count("\n") + new.count("\n") > MAX_LINES
-    comparison = Comparison("", "") if too_long else Comparison(old, new)
-    rows, rows_cut = bounded_rows(comparison.rows(context=_CONTEXT))
-    unified, text_cut = _bounded_text(comparison.unified(context=_CONTEXT))
+    beside = compare(old, new)
+    unified, text_cut = _bounded_text(beside.unified)
     return ItemDiff(
         path=would.page.path if would.page else would.path,
         base_hash=item.base_hash,
@@ -211,11 +221,11 @@ def _compared(item: ReviewItem, would: _Proposed, standing: _Standing, *, confli
         proposed=would.text,
         conflict=conflict,
         unified=unified,
-        rows=rows,
-        added=new.count("\n") if too_long else comparison.added,
-        removed=old.count("\n") if too_long else comparison.removed,
-        coarse=comparison.coarse or too_long,
-        truncated=rows_cut or text_cut or too_long,
+        rows=beside.rows,
+        added=beside.added,
+        removed=beside.removed,
+        coarse=beside.coarse,
+        truncated=beside.cut or text_cut,
         problem=standing.problem or would.problem,
     )
 
@@ -238,18 +248,22 @@ def _base(page: Page | None, base_hash: str) -> str | None:
     return None
 
 
-def compare(old: str, new: str) -> tuple[Comparison, tuple[Row, ...], bool]:
-    """Two texts beside each other: the comparison, the rows of it that are shown, and whether any were left out.
-
-    Texts that are too long to be compared give no rows.
-    """
+def compare(old: str, new: str) -> Compared:
+    """Two texts beside each other. Of texts that are too long for that all counts as changed, and nothing is shown."""
     too_long = old.count("\n") + new.count("\n") > MAX_LINES
     comparison = Comparison("", "") if too_long else Comparison(old, new)
-    rows, cut = bounded_rows(comparison.rows(context=_CONTEXT))
-    return comparison, rows, cut or too_long
+    rows, cut = _bounded(comparison.rows(context=_CONTEXT))
+    return Compared(
+        rows=rows,
+        unified=comparison.unified(context=_CONTEXT),
+        added=new.count("\n") if too_long else comparison.added,
+        removed=old.count("\n") if too_long else comparison.removed,
+        coarse=comparison.coarse or too_long,
+        cut=cut or too_long,
+    )
 
 
-def bounded_rows(rows: Iterator[Row]) -> tuple[tuple[Row, ...], bool]:
+def _bounded(rows: Iterator[Row]) -> tuple[tuple[Row, ...], bool]:
     """The first rows, long stretches shortened, and whether anything of a change was left out."""
     kept: list[Row] = []
     size = 0

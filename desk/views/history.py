@@ -101,12 +101,12 @@ def text_of(page: Page, name: str) -> str:
 
 def compared(old: str, new: str) -> dict[str, Any]:
     """Two texts beside each other, for the template of the diff."""
-    comparison, rows, cut = compare(old, new)
+    beside = compare(old, new)
     return {
-        "rows": [shown_row(row) for row in rows],
-        "added": comparison.added,
-        "removed": comparison.removed,
-        "cut": cut,
+        "rows": [shown_row(row) for row in beside.rows],
+        "added": beside.added,
+        "removed": beside.removed,
+        "cut": beside.cut,
         "equal": old == new,
     }
 

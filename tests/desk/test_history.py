@@ -7,6 +7,7 @@ import re
 import pytest
 from django.test import Client
 
+from reviews import diff
 from tests.conftest import VaultFolder
 from vault.errors import SynapseError
 from vault.history import Author
@@ -56,6 +57,14 @@ def test_two_versions_beside_each_other(reader: Client, kept: Page) -> None:
     assert "<ins>second</ins>" in reader.get(f"{ADDRESS}/history?old={old}").content.decode()
     assert "Both are the same" in reader.get(f"{ADDRESS}/history?old={new}&new=now").content.decode()
     assert "<del>first</del>" in reader.get(f"{ADDRESS}/history?old={new}d&new={new}").content.decode()
+
+
+def test_of_texts_that_are_too_long_it_is_told_how_much_they_have(
+    reader: Client, kept: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(diff, "MAX_LINES", 3)
+    html = reader.get(f"{ADDRESS}/history?old=1").content.decode()
+    assert not re.search(r"\b0 lines added|\b0 removed", html) and "Not all of it is shown" in html
 
 
 @pytest.mark.parametrize("name", ["99", "x", "-1", "1e", "99999999999", "1d"])
