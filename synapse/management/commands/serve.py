@@ -13,6 +13,7 @@ from django.conf import settings
 from django.core.management.base import CommandParser
 
 from mcpapi.checks import is_weak
+from mcpapi.oauth.addresses import is_loopback
 from synapse.first_run import Credentials, ensure_root, first_credentials, stdio_environment
 from vault.current import current_vault
 from vault.history import recover_orphans
@@ -69,9 +70,9 @@ class Command(SynapseCommand):
         self._serve(listener, watch=not no_watch)
 
     def _refuse_open_defaults(self, host: str) -> None:
-        if settings.DEBUG and host not in ("127.0.0.1", "localhost", "::1"):
+        if settings.DEBUG and not is_loopback(host):
             self.fail("SYNAPSE_DEBUG is for this machine only. Unset it, or serve on 127.0.0.1.")
-        if host not in ("127.0.0.1", "localhost", "::1") and is_weak(settings.MCP_AUTH_TOKEN):
+        if not is_loopback(host) and is_weak(settings.MCP_AUTH_TOKEN):
             self.fail(
                 "MCP_AUTH_TOKEN is too short to be shown to other machines. Unset it and use `manage.py token create`, "
                 "or set at least 20 random characters."
