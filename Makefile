@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 MANAGE := $(BIN)/python manage.py
 
-.PHONY: help serve install dev test test-services test-postgres test-slow test-promises soak test-bge test-conformance lint format openapi contract bench bench-quality clean
+.PHONY: help serve install dev test test-services test-postgres test-slow test-promises soak fuzz test-bge test-conformance lint format openapi contract bench bench-quality clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
