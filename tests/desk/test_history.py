@@ -141,7 +141,8 @@ def make_draft(content: str = "A text that came too late.\n") -> str:
 
 def test_drafts_are_listed_and_shown_beside_the_page(reader: Client, kept: Page) -> None:
     draft = make_draft()
-    assert f"/drafts/{draft}" in reader.get("/drafts").content.decode()
+    listed = reader.get("/drafts").content.decode()
+    assert f"/drafts/{draft}" in listed and draft_list()[0]["expires"][:10] in listed
     html = reader.get(f"/drafts/{draft}").content.decode()
     assert "too late" in html and "second" in html and "claude" in html
 
