@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import UUID, uuid4
@@ -312,3 +313,45 @@ def test_no_draft_goes_by_a_wrong_clock(vault: Vault, clocks: Clocks) -> None:
     clocks.wall += timedelta(days=365)
     clocks.monotonic += 60
     assert expire_drafts(vault, 30) == []
+
+
+# --- the notes on what was seen ---
+
+
+def noted(vault: Vault) -> set[str]:
+    lines = filter(None, (vault.state / "history" / "seen.jsonl").read_bytes().splitlines())
+    return {json.loads(line)["file"] for line in lines}
+
+
+def test_nothing_is_noted_of_drafts_that_were_applied_or_dropped(vault: Vault, clocks: Clocks) -> None:
+    stays = keep(vault)
+    for _ in range(5):
+        goes = keep(vault)
+        expire_drafts(vault, 30)
+        drafts.drop_draft(vault, goes)
+        assert expire_drafts(vault, 30, dry_run=True) == [] and f"drafts/{goes}" in noted(vault)
+        expire_drafts(vault, 30)
+        assert noted(vault) == {f"drafts/{stays}"}
+    drafts.drop_draft(vault, stays)
+    expire_drafts(vault, 30)
+    assert noted(vault) == set()
+
+
+def test_nothing_is_noted_of_versions_that_a_person_took_away(vault: Vault, clocks: Clocks) -> None:
+    draft = keep(vault)
+    for number in range(4):
+        write(vault, f"text {number}".encode())
+    prune(vault, 30)
+    expire_drafts(vault, 30)
+    first, *rest = sorted((vault.state / "history").glob("*/*.md"))
+    clocks.wait(20)
+    taken = first.read_bytes()
+    first.unlink()
+    prune(vault, 30)
+    keys = {f"{file.parent.name}/{file.name}" for file in rest}
+    assert noted(vault) == keys | {f"drafts/{draft}"}, "and the ages of what is there are kept"
+    first.write_bytes(taken)
+    prune(vault, 30)
+    clocks.wait(11)
+    assert prune(vault, 30).removed == 1, "one that was put back is new"
+    assert taken in kept(vault)

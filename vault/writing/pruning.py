@@ -16,7 +16,7 @@ import json
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -38,6 +38,7 @@ SEEN: Final = "seen.jsonl"
 _A_DAY: Final = 86_400.0
 _NOT_PRUNED: Final = "The history could not be pruned; it can be read as before."
 _NEVER: Final = (LINES, RECORDS)
+_OF_DRAFTS: Final = "drafts/"
 _TORN: Final = (ValueError, TypeError, KeyError, RecursionError)
 
 
@@ -50,6 +51,11 @@ class Kept:
     size: int
     old: float
     newest: bool
+
+    @property
+    def key(self) -> str:
+        """What ``seen.jsonl`` calls it."""
+        return f"{self.folder}/{self.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +97,8 @@ def prune(
         if not dry_run:
             for file in going:
                 _remove(vault, file)
-            if going:
-                _forget(vault, [f"{file.folder}/{file.name}" for file in going])
+            gone_now = set(going)
+            _forget_others(vault, {file.key for file in files if file not in gone_now}, drafts=False)
         gone = sum(file.size for file in going)
         left = sum(file.size for file in files) - gone
         over = max(0, left - max_bytes) if max_bytes else 0
@@ -106,24 +112,27 @@ def expire_drafts(vault: Vault, days: int, *, dry_run: bool = False) -> list[str
     """
     from vault.drafts import DRAFTS, drop_draft, list_drafts
 
-    drafts = list_drafts(vault)
+    drafts = {f"{DRAFTS}/{draft.id}": draft.id for draft in list_drafts(vault)}
     with storage_guard(_NOT_PRUNED), vault.try_lock("prune") as ours:
-        if not ours or not drafts:
+        if not ours:
+            return []
+        if not drafts:
+            if not dry_run:
+                _forget_others(vault, set(), drafts=True)
             return []
         lived = _advance(vault, dry_run=dry_run)
         seen = _read_seen(vault)
-        new = [key for draft in drafts if (key := f"{DRAFTS}/{draft.id}") not in seen]
+        new = [key for key in drafts if key not in seen]
         if new and not dry_run:
             _note(vault, new, lived)
         least = max(days, LEAST_DAYS) * _A_DAY
-        expired = [draft.id for draft in drafts if lived - seen.get(f"{DRAFTS}/{draft.id}", lived) >= least]
+        expired = [key for key in drafts if lived - seen.get(key, lived) >= least]
         if not dry_run:
-            for draft_id in expired:
+            for key in expired:
                 with suppress(SynapseError):  # applied or dropped meanwhile
-                    drop_draft(vault, draft_id)
-            if expired:
-                _forget(vault, [f"{DRAFTS}/{draft_id}" for draft_id in expired])
-        return expired
+                    drop_draft(vault, drafts[key])
+            _forget_others(vault, drafts.keys() - set(expired), drafts=True)
+        return [drafts[key] for key in expired]
 
 
 def _going(files: list[Kept], days: int, max_bytes: int) -> list[Kept]:
@@ -266,12 +275,16 @@ def _note(vault: Vault, new: list[str], lived: float) -> None:
         exchange.append_to(folder, SEEN, b"\n" + data)
 
 
-def _forget(vault: Vault, gone: list[str]) -> None:
-    """Leave out the lines of files that are gone."""
-    names = set(gone)
-    rest = {key: lived for key, lived in _read_seen(vault).items() if key not in names}
-    lines = [encode_line({"lived": round(lived), "file": key}) for key, lived in sorted(rest.items())]
-    _replace(vault, SEEN, b"".join(lines))
+def _forget_others(vault: Vault, there: Set[str], *, drafts: bool) -> None:
+    """Leave out the lines of drafts, or of all else, that are not there any more, whoever took them away.
+
+    One that comes back counts as new.
+    """
+    seen = _read_seen(vault)
+    rest = {key: lived for key, lived in seen.items() if key in there or key.startswith(_OF_DRAFTS) is not drafts}
+    if len(rest) < len(seen):
+        lines = [encode_line({"lived": round(lived), "file": key}) for key, lived in sorted(rest.items())]
+        _replace(vault, SEEN, b"".join(lines))
 
 
 def _replace(vault: Vault, name: str, data: bytes) -> None:
