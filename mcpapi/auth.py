@@ -13,14 +13,13 @@ from typing import Final
 
 from django.conf import settings
 
-from mcpapi.callers import Caller, granted_caller
+from mcpapi.callers import HTTP_DOOR, Caller, granted_caller
 from mcpapi.oauth.tokens import find, is_access_token
-from mcpapi.profiles import remote_write_mode
+from mcpapi.write_mode import remote_write_mode
 from vault.errors import ErrorCode, SynapseError
 from wiki.models import Scope
 from wiki.tokens import find_token, last_used, scope_in_force
 
-DOOR: Final = "mcp-http"
 _STATIC_SCOPE: Final = {"false": Scope.READ, "staged": Scope.PROPOSE, "true": Scope.WRITE}
 
 
@@ -43,7 +42,7 @@ def authenticate(raw: str | None, own: str | None = None) -> Caller:
         sign_in = "or sign in where WWW-Authenticate says" if own else "which `manage.py token create` makes"
         raise SynapseError(ErrorCode.UNAUTHENTICATED, f"Send a token as `Authorization: Bearer …`, {sign_in}.")
     if _is_static(raw):
-        return Caller(name="token:MCP_AUTH_TOKEN", scope=_STATIC_SCOPE[remote_write_mode()], door=DOOR)
+        return Caller(name="token:MCP_AUTH_TOKEN", scope=_STATIC_SCOPE[remote_write_mode()], door=HTTP_DOOR)
     if is_access_token(raw):
         granted = find(raw, own)
         if granted is None:
@@ -53,7 +52,7 @@ def authenticate(raw: str | None, own: str | None = None) -> Caller:
                 if own
                 else "Nobody can sign in at this address. Use a token that `manage.py token create` makes.",
             )
-        return granted_caller(granted.client, granted.username, granted.scope, DOOR)
+        return granted_caller(granted.client, granted.username, granted.scope, HTTP_DOOR)
     token = find_token(raw)
     if token is None:
         raise SynapseError(
@@ -61,7 +60,7 @@ def authenticate(raw: str | None, own: str | None = None) -> Caller:
             "The token is not known, has expired or was revoked. Make one with `manage.py token create`.",
         )
     last_used.note(token)
-    return Caller(name=f"token:{token.name}", scope=scope_in_force(token), door=DOOR)
+    return Caller(name=f"token:{token.name}", scope=scope_in_force(token), door=HTTP_DOOR)
 
 
 def _is_static(raw: str) -> bool:

@@ -27,6 +27,9 @@ class Caller:
         return Author(name=self.name, door=self.door)
 
 
+#: The door of whoever comes over HTTP.
+HTTP_DOOR: Final = "mcp-http"
+
 # The person's own process, over stdio or within this one.
 LOCAL: Final = Caller(name="agent", scope=Scope.WRITE, door="mcp-stdio")
 _SHOWN_CHARACTERS: Final = 60

@@ -7,20 +7,15 @@ bytes. What a difference between two contracts means to callers: :mod:`mcpapi.co
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any, Final
-
-from django.conf import settings
 
 from mcpapi import schema_forms
 from mcpapi.aliases import ALIASES, REMOVED
+from mcpapi.contract_files import contract_name
 from mcpapi.profiles import Profile, registered
 from mcpapi.registry import HIDDEN_BY_DEFAULT, TOOLS, ToolSpec
 from mcpapi.server import SERVER_NAME, shown
 from vault.errors import HTTP_STATUS
-
-CONTRACT_VERSION: Final = 1
-"""Raised by a change that breaks callers; the file of the version before stays beside the new one."""
 
 #: The ways in, as the contract calls them.
 PROFILES: Final[dict[str, tuple[Profile, str]]] = {
@@ -29,16 +24,6 @@ PROFILES: Final[dict[str, tuple[Profile, str]]] = {
     "http_staged": (Profile.HTTP, "staged"),
     "http_write": (Profile.HTTP, "true"),
 }
-
-
-def contract_name(version: int = CONTRACT_VERSION) -> str:
-    """What a version of the contract is called."""
-    return f"synapse_mcp_v{version}"
-
-
-def contract_path(version: int = CONTRACT_VERSION) -> Path:
-    """Where a version's file lies."""
-    return Path(settings.BASE_DIR) / "contract" / f"{contract_name(version)}.json"
 
 
 def build_contract() -> dict[str, Any]:
@@ -76,16 +61,6 @@ def described(tool: ToolSpec) -> dict[str, Any]:
 def as_text(contract: dict[str, Any]) -> str:
     """The contract as its file holds it: keys sorted, so that a difference shows where it is."""
     return json.dumps(contract, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
-
-
-def read_contract(version: int = CONTRACT_VERSION) -> dict[str, Any] | None:
-    """What a version's file holds; None where there is none. ValueError if it is not JSON."""
-    try:
-        text = contract_path(version).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return None
-    found: dict[str, Any] = json.loads(text)
-    return found
 
 
 def _variants(profile: Profile, mode: str) -> dict[str, dict[str, Any]]:

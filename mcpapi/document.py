@@ -9,7 +9,8 @@ from typing import Any, Final
 from django.conf import settings
 
 from mcpapi.aliases import ALIASES, REMOVED, Alias
-from mcpapi.contract import PROFILES, contract_name
+from mcpapi.contract import PROFILES
+from mcpapi.contract_files import contract_name
 from mcpapi.profiles import registered
 from mcpapi.registry import STAGED_WRITE_PAGE, TOOLS, VISIBLE_TOOL_CAP, ToolSpec
 from mcpapi.schema_forms import Schema

@@ -6,8 +6,9 @@ import difflib
 from dataclasses import dataclass, field
 from typing import Final
 
-from mcpapi.contract import CONTRACT_VERSION, as_text, build_contract, contract_name, contract_path, read_contract
+from mcpapi.contract import as_text, build_contract
 from mcpapi.contract_changes import Change, Kind, changes
+from mcpapi.contract_files import CONTRACT_VERSION, contract_name, contract_path, read_contract
 from mcpapi.document import document, document_path
 
 _WRITE: Final = (

@@ -8,9 +8,10 @@ from django.conf import settings
 from django.db import DatabaseError
 
 from mcpapi.callers import LOCAL
-from mcpapi.profiles import Profile, listed, remote_write_mode
+from mcpapi.profiles import Profile, listed
 from mcpapi.revisions import REVISIONS
 from mcpapi.server import SERVER_NAME
+from mcpapi.write_mode import remote_write_mode
 from wiki.tokens import any_usable
 
 

@@ -15,11 +15,10 @@ from django.conf import settings
 
 from mcpapi.callers import Caller
 from mcpapi.registry import BY_NAME, HIDDEN_BY_DEFAULT, STAGED_WRITE_PAGE, TOOLS, ToolSpec
+from mcpapi.write_mode import REMOTE_WRITE_MODES
 from vault.errors import ErrorCode, SynapseError
 from wiki.models import Scope
 from wiki.tokens import includes
-
-REMOTE_WRITE_MODES: Final = ("false", "true", "staged")
 
 
 class Profile(StrEnum):
@@ -59,12 +58,6 @@ _OFF: Final = {
         "over stdio (`manage.py mcp`) all tools are there."
     ),
 }
-
-
-def remote_write_mode() -> str:
-    """MCP_REMOTE_WRITE_ENABLED; a value that means nothing counts as ``false`` (`manage.py check` names it)."""
-    mode: str = settings.MCP_REMOTE_WRITE_ENABLED
-    return mode if mode in REMOTE_WRITE_MODES else "false"
 
 
 def hidden_tools() -> frozenset[str]:

@@ -22,9 +22,10 @@ from mcpapi.aliases import target_of
 from mcpapi.callers import LOCAL, Caller, local_caller
 from mcpapi.calls import Calls
 from mcpapi.lookups import CACHE_HINTS, Lookups, refusal, require_no_cursor
-from mcpapi.profiles import Profile, listed, remote_write_mode
+from mcpapi.profiles import Profile, listed
 from mcpapi.registry import TOOLS, ToolSpec
 from mcpapi.revisions import name_all_revisions
+from mcpapi.write_mode import remote_write_mode
 from vault.errors import ErrorCode, SynapseError
 
 SERVER_NAME: Final = "synapse"

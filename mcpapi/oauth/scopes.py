@@ -8,7 +8,7 @@ from typing import Any, Final
 from django.contrib.auth.models import AnonymousUser, User
 from oauth2_provider.scopes import BaseScopes
 
-from mcpapi.profiles import remote_write_mode
+from mcpapi.write_mode import remote_write_mode
 from wiki.models import Scope
 from wiki.tokens import includes, scope_of_person
 

@@ -6,7 +6,9 @@ from typing import Any
 
 from django.db import DatabaseError
 
-from mcpapi.callers import Caller
+from mcpapi.callers import HTTP_DOOR, Caller
+from mcpapi.contract_files import contract_name
+from mcpapi.write_mode import remote_write_mode
 from wiki import jobs
 from wiki.embedding.progress import progress
 from wiki.services.status import readiness
@@ -14,12 +16,10 @@ from wiki.services.status import readiness
 
 def surface_health(caller: Caller) -> dict[str, Any]:
     """Whether the database and the vault answer, what the caller is shown, and what waits. Loads no model."""
-    # These stand on the registry, which names this handler.
-    from mcpapi.auth import DOOR
-    from mcpapi.contract import contract_name
-    from mcpapi.profiles import Profile, listed, remote_write_mode
+    # Profiles stand on the registry, which names this handler.
+    from mcpapi.profiles import Profile, listed
 
-    profile = Profile.HTTP if caller.door == DOOR else Profile.STDIO
+    profile = Profile.HTTP if caller.door == HTTP_DOOR else Profile.STDIO
     ready = readiness()
     search_mode, backlog = _searching() if ready["database"] else (None, None)
     return {

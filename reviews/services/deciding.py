@@ -23,7 +23,8 @@ from django.utils import timezone
 from reviews.actions import Action, action_named, check_supported
 from reviews.models import ReviewItem, Status
 from reviews.services import creating, events, research
-from reviews.services.reading import get_item, iso
+from reviews.services.naming import iso
+from reviews.services.reading import get_item
 from reviews.services.rules import check_may_decide, check_note, check_writes_allowed
 from vault.errors import ErrorCode, SynapseError
 from vault.history import Author

@@ -18,7 +18,8 @@ from reviews.models import CitedSource, Evidence, ResearchRun, ReviewEvent, Revi
 from reviews.services import events
 from reviews.services.arriving import Arrivals
 from reviews.services.lines import FORMAT, VERSION, read_line
-from reviews.services.reading import iso, item_as_dict
+from reviews.services.naming import iso
+from reviews.services.reading import item_as_dict
 from reviews.services.rules import check_may_decide, check_writes_allowed
 from vault.current import current_vault
 from vault.errors import ErrorCode, SynapseError

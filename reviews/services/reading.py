@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
@@ -13,6 +13,8 @@ from django.utils.dateparse import parse_datetime
 
 from reviews.actions import proposes_text, supported
 from reviews.models import Evidence, ItemType, Origin, ReviewEvent, ReviewItem, Status
+from reviews.services.naming import iso, named_page
+from reviews.services.research import research_of
 from reviews.services.rules import as_id
 from vault.errors import ErrorCode, SynapseError
 from vault.links import path_key
@@ -145,7 +147,6 @@ def item_detail(item: ReviewItem) -> dict[str, Any]:
     the version that the proposal was made from. Reads files.
     """
     from reviews.diff import item_diff
-    from reviews.services.research import research_of
 
     pending = item.status == Status.PENDING
     diff = item_diff(item, stubs=True)
@@ -161,11 +162,6 @@ def item_detail(item: ReviewItem) -> dict[str, Any]:
     }
 
 
-def iso(moment: datetime | None) -> str | None:
-    """A moment as ISO 8601 in UTC with Z; None for none."""
-    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z") if moment else None
-
-
 def _event(event: ReviewEvent) -> dict[str, Any]:
     return {
         "at": iso(event.at),
@@ -176,13 +172,6 @@ def _event(event: ReviewEvent) -> dict[str, Any]:
         "to_status": event.to_status,
         "note": event.note,
     }
-
-
-def named_page(page: Page | None, path: str) -> dict[str, Any] | None:
-    """A page as it is called now; only its path where its row is gone."""
-    if page is not None:
-        return {"id": str(page.uid), "title": page.title, "path": page.path}
-    return {"id": None, "title": None, "path": path} if path else None
 
 
 def _has_moved_on(item: ReviewItem) -> bool:

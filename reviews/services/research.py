@@ -21,7 +21,7 @@ from django.utils.dateparse import parse_datetime
 
 from reviews.models import ResearchRun, ReviewItem, RunStatus
 from reviews.services import events
-from reviews.services.reading import iso, named_page
+from reviews.services.naming import iso, named_page
 from reviews.services.rules import as_id, check_note, check_writes_allowed
 from vault.errors import ErrorCode, SynapseError
 from vault.history import Author

@@ -17,7 +17,8 @@ from django.core.management.base import CommandError
 from jsonschema import Draft202012Validator
 
 from mcpapi import contract, drift
-from mcpapi.contract import CONTRACT_VERSION, as_text, build_contract, contract_path, read_contract
+from mcpapi.contract import as_text, build_contract
+from mcpapi.contract_files import CONTRACT_VERSION, contract_path, read_contract
 from mcpapi.document import document, document_path
 from mcpapi.profiles import EXPECTED, HIDDEN_TOOLS, Profile
 from mcpapi.registry import BY_NAME

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from mcpapi.callers import LOCAL, Caller
 from mcpapi.calls import Calls
-from mcpapi.contract import contract_name
+from mcpapi.contract_files import contract_name
 from mcpapi.profiles import EXPECTED, Profile, listed
 from mcpapi.registry import BY_NAME
 from wiki import jobs

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from mcpapi.callers import LOCAL, Caller
-from mcpapi.profiles import EXPECTED, HIDDEN_TOOLS, Profile, listed, remote_write_mode, tool_for
+from mcpapi.profiles import EXPECTED, HIDDEN_TOOLS, Profile, listed, tool_for
 from mcpapi.registry import BY_NAME
 from mcpapi.tools import reviewing, writing
+from mcpapi.write_mode import remote_write_mode
 from vault.errors import ErrorCode, SynapseError
 
 READS = {"search_wiki", "get_page", "list_pages", "get_graph_neighborhood", "list_reviews", "read_source_file"}

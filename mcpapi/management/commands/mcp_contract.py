@@ -63,7 +63,8 @@ class Command(SynapseCommand):
         self.fail(found.advice)
 
     def _write(self) -> None:
-        from mcpapi.contract import as_text, build_contract, contract_path
+        from mcpapi.contract import as_text, build_contract
+        from mcpapi.contract_files import contract_path
         from mcpapi.drift import drift
 
         found = drift()
