@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 MANAGE := $(BIN)/python manage.py
 
-.PHONY: help serve install dev test test-services test-postgres test-slow test-promises soak fuzz test-bge test-conformance lint format openapi contract bench bench-quality clean
+.PHONY: help serve install dev test test-services test-postgres test-slow test-browser pictures test-promises soak fuzz test-bge test-conformance lint format openapi contract bench bench-quality clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -32,19 +32,28 @@ serve: install  ## set everything up, scan the vault, and serve it on 127.0.0.1:
 	@$(MANAGE) serve
 
 test: dev  ## run the tests
-	@$(BIN)/python -m pytest -n auto -m "not slow and not services"
+	@$(BIN)/python -m pytest -n auto -m "not slow and not services and not browser"
 
 # The tests themselves start, kill and restart Redis and Celery's workers; .ci/services sees that the programs are there.
 test-services: dev  ## run the tests on PostgreSQL (SYNAPSE_TEST_DATABASE_URL, default the local server), with Redis and Celery
 	@.ci/services
 	@SYNAPSE_TEST_REQUIRE_SERVICES=1 \
 		SYNAPSE_TEST_DATABASE_URL=$${SYNAPSE_TEST_DATABASE_URL:-postgres://postgres@127.0.0.1:5432/postgres} \
-		$(BIN)/python -m pytest -n auto --dist loadscope -m "not slow"
+		$(BIN)/python -m pytest -n auto --dist loadscope -m "not slow and not browser"
 
 test-postgres: test-services
 
 test-slow: dev  ## run the tests that need more than seconds
 	@$(BIN)/python -m pytest -m slow
+
+# Two browsers at most: more cores do not make the servers' starts shorter, and each browser takes 300 MB.
+test-browser: dev  ## open the desk and the admin in Chromium, as a person does
+	@PYTHON=$(BIN)/python .ci/browser
+	@SYNAPSE_TEST_REQUIRE_BROWSER=1 $(BIN)/python -m pytest tests/browser -m browser -n 2 --dist loadscope $(BROWSER)
+
+pictures: dev  ## make the screenshots of docs/pictures anew, by the tests in the browser
+	@PYTHON=$(BIN)/python .ci/browser
+	@SYNAPSE_TEST_PICTURES=1 SYNAPSE_TEST_REQUIRE_BROWSER=1 $(BIN)/python -m pytest tests/browser -m browser -n 2 --dist loadscope
 
 test-promises: dev  ## hold Synapse to each promise of docs/promises.md with its full figures (up to 25 minutes)
 	@.ci/services

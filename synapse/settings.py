@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from synapse import __version__
+from synapse import __version__, addresses
 from synapse.environment import UNREADABLE_SETTINGS, env, folder, number, own_secret_key, switch, timeouts
 from vault.identity import read_vault_id
 
@@ -155,6 +155,7 @@ APPEND_SLASH = False  # every path is routed with and without its slash; a redir
 LOGIN_URL = LOGIN_REDIRECT_URL = "/admin/"
 ROOT_URLCONF = "synapse.urls"
 ASGI_APPLICATION = "synapse.asgi.application"
+ABSOLUTE_URL_OVERRIDES = {"wiki.page": addresses.of_page}
 TEMPLATES: list[dict[str, Any]] = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
@@ -321,6 +322,7 @@ UNFOLD: dict[str, Any] = {
     "SITE_TITLE": "Synapse",
     "SITE_HEADER": "Synapse",
     "SHOW_HISTORY": False,
+    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": "/static/desk/mark.svg"}],
     "LOGIN": {"form": "wiki.paced_login.LoginForm"},
     "SCRIPTS": ["/static/synapse/admin.js"],
     "SIDEBAR": {"navigation": "wiki.admin.navigation.sections"},
