@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -15,7 +15,6 @@ from django.utils.safestring import SafeString
 from reviews.comparing import Row, Segment
 from reviews.models import ReviewItem
 from wiki.admin.display import page_link, visible
-from wiki.models import Page
 
 _BREAKS: Final = re.compile(r"([\n\t])")
 _UNITS: Final = (("d", 86_400), ("h", 3_600), ("min", 60))
@@ -76,16 +75,6 @@ def page_of(item: ReviewItem) -> str | SafeString:
     if item.page is not None:
         return page_link(item.page)
     return visible(item.page_path or item.file_path) or "-"
-
-
-def read_address(page: Page | None) -> str:
-    """Where the page is read; "" without a page or its file, or where no reader is served."""
-    if page is None or page.deleted_at is not None:
-        return ""
-    try:
-        return reverse("desk:page", kwargs={"path": page.path})
-    except NoReverseMatch:
-        return ""
 
 
 def item_link(item: ReviewItem, query: str = "") -> SafeString:

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from reviews.actions import action_named, supported
-from reviews.admin.display import read_address, shown_row, visible_text
+from reviews.admin.display import shown_row, visible_text
 from reviews.admin.preview import BUTTONS
 from reviews.diff import ItemDiff, item_diff
 from reviews.models import ReviewItem, Status
@@ -33,7 +33,7 @@ def item_context(request: HttpRequest, item: ReviewItem, *, may_decide: bool) ->
         "rationale": visible_text(item.rationale),
         "page": page_link(item.page) if item.page else "",
         "page_path": visible(item.page.path if item.page else item.page_path),
-        "read_page": read_address(item.page),
+        "read_page": item.page.get_absolute_url() if item.page else "",
         "page_gone": item.page is not None and item.page.deleted_at is not None,
         "file_path": visible(item.file_path),
         "proposed_title": visible(item.proposed_title),
@@ -116,7 +116,7 @@ def _references(item: ReviewItem) -> list[dict[str, Any]]:
             {
                 "link": page_link(page) if page else visible(str(entry.get("title", ""))),
                 "path": visible(page.path if page else str(entry.get("path", ""))),
-                "read": read_address(page),
+                "read": page.get_absolute_url() if page else "",
                 "snippet": visible(page.summary[:_SNIPPET]) if page else "",
                 "gone": page is None or page.deleted_at is not None,
             }

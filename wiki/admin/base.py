@@ -37,6 +37,7 @@ class ReadOnlyAdmin(Admin):
     list_per_page = 50
     show_full_result_count = False  # counting all rows of a large vault again on every search
     show_facets = admin.ShowFacets.NEVER
+    view_on_site = False  # a page that is gone has no such place, and a link to it would lead to the front page
     actions: Sequence[str] | None = None
 
     @property

