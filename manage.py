@@ -15,9 +15,18 @@ def main() -> None:
     atexit.register(gc.freeze)
     try:
         from django.core.management import execute_from_command_line
+        from django.db import DatabaseError
     except ImportError:
         sys.exit("Django is not installed here. Run `make install` first, then use .venv/bin/python manage.py.")
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    except DatabaseError as error:  # ours say it themselves; Django's own commands end here
+        from wiki.startup import failure_in_words
+
+        said = None if "--traceback" in sys.argv else failure_in_words(error)
+        if said is None:
+            raise
+        sys.exit(said)
 
 
 if __name__ == "__main__":

@@ -87,10 +87,21 @@ def require_tables() -> None:
     except DatabaseError as error:
         raise database_problem(error) from None
     if missing or _has_no_index():
-        # Which index is meant is read in the vault: without its folder, another place was looked at.
-        gone = connection.vendor == "sqlite" and not is_folder(Path(settings.SYNAPSE_VAULT))
-        fault = faults.Fault.VAULT_GONE if gone else faults.Fault.TABLES_MISSING
-        raise SynapseError(ErrorCode.STORAGE_ERROR, faults.sentence(fault))
+        raise _no_tables()
+
+
+def failure_in_words(error: DatabaseError) -> str | None:
+    """What is said of a database that failed under a command that is not ours; None for a mistake in what was asked."""
+    if faults.of_database(error) is None:
+        return None
+    return (_no_tables() if _has_no_index() else database_problem(error)).message
+
+
+def _no_tables() -> SynapseError:
+    # Which index is meant is read in the vault: without its folder, another place was looked at.
+    gone = connection.vendor == "sqlite" and not is_folder(Path(settings.SYNAPSE_VAULT))
+    fault = faults.Fault.VAULT_GONE if gone else faults.Fault.TABLES_MISSING
+    return SynapseError(ErrorCode.STORAGE_ERROR, faults.sentence(fault))
 
 
 def _has_no_index() -> bool:

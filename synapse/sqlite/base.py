@@ -4,15 +4,30 @@ from __future__ import annotations
 
 import fcntl
 import os
+import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from django.db.backends.sqlite3 import base
+from django.db.backends.sqlite3 import base, features
+from django.utils.functional import cached_property
 
 _PAUSE: Final = 0.005
+
+
+class DatabaseFeatures(features.DatabaseFeatures):
+    """Django's own. What the library can do is asked of the library, and of no index, which may not be made yet."""
+
+    @cached_property
+    def supports_json_field(self) -> bool:  # type: ignore[override]
+        """Whether SQLite has its JSON functions. Django's checks of models ask, before any other command too."""
+        try:
+            sqlite3.connect(":memory:").execute("SELECT JSON('{}')").connection.close()
+        except sqlite3.OperationalError:
+            return False
+        return True
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
@@ -22,6 +37,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
     before it, and of twelve that write without a pause one waited 20 seconds. Here all but the first ask for their turn
     instead, each as often as the others, and the first has SQLite to itself.
     """
+
+    features_class = DatabaseFeatures
 
     def _start_transaction_under_autocommit(self) -> None:
         with self._turn():

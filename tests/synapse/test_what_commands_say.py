@@ -1,6 +1,12 @@
 """What a terminal is told names the fault that there is, and the mode that is set."""
 
+import os
+import subprocess
+import sys
+
 import pytest
+from django.conf import settings
+from django.db import ProgrammingError
 
 from synapse import diagnosis
 from vault.errors import SynapseError
@@ -25,3 +31,35 @@ def test_doctor_says_which_mode_of_writing_is_set(settings, mode, said):
     settings.MCP_REMOTE_WRITE_ENABLED = mode
     (writing,) = [finding for finding in diagnosis._doors() if finding.name == "remote writing"]
     assert writing.text.split(":")[0] == said
+
+
+def run(folder, *arguments):
+    given = {"SYNAPSE_VAULT": str(folder / "vault"), "SYNAPSE_DATA": str(folder / "data"), "DATABASE_URL": ""}
+    command = [sys.executable, str(settings.BASE_DIR / "manage.py"), *arguments]
+    return subprocess.run(command, env={**os.environ, **given}, capture_output=True, text=True)
+
+
+def test_checks_ask_nothing_of_an_index_that_nobody_has_made(tmp_path):
+    (tmp_path / "vault").mkdir()
+    done = run(tmp_path, "check")
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["no index", "no vault either"])
+def test_a_command_of_djangos_says_that_there_is_no_index(tmp_path, there):
+    if there:
+        (tmp_path / "vault").mkdir()
+    done = run(tmp_path, "createsuperuser", "--noinput", "--username", "ann", "--email", "ann@example.org")
+    said = faults.sentence(faults.Fault.TABLES_MISSING) if there else "SYNAPSE_VAULT names a folder that is not there"
+    assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr
+
+
+def test_whoever_asks_for_the_traceback_gets_it(tmp_path):
+    (tmp_path / "vault").mkdir()
+    done = run(tmp_path, "showmigrations", "--traceback")
+    assert done.returncode == 1 and "OperationalError" in done.stderr
+
+
+def test_a_mistake_in_a_statement_is_not_told_as_the_databases(tmp_path):
+    assert startup.failure_in_words(ProgrammingError("syntax")) is None
