@@ -13,6 +13,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from reviews.actions import supported
 from reviews.comparing import Comparison, Row, Segment, row_as_dict
 from reviews.models import ReviewItem, Status
+from reviews.services.bases import base_text
 from reviews.services.creating import proposal
 from vault import history
 from vault.current import current_vault
@@ -231,9 +232,15 @@ def _compared(item: ReviewItem, would: _Proposed, standing: _Standing, *, confli
 
 
 def _base(page: Page | None, base_hash: str) -> str | None:
-    """The version a proposal was made from, if the history has its bytes."""
+    """The version a proposal was made from, if it was kept with the proposal, or the history has its bytes."""
     if page is None or not base_hash:
         return None
+    kept = base_text(base_hash)
+    return kept if kept is not None else _displaced(page, base_hash)
+
+
+def _displaced(page: Page, base_hash: str) -> str | None:
+    """The version of the page in its history."""
     vault = current_vault()
     try:
         for version in history.versions(vault, page.uid):

@@ -197,6 +197,16 @@ class Evidence(models.Model):
         return f"{self.item_id} {self.page_id}"
 
 
+class BaseText(models.Model):
+    """The version of a page that a proposal was made from, while the proposal waits (reviews.services.bases)."""
+
+    content_hash = models.CharField(max_length=64, unique=True, help_text="sha256 of the file's bytes, hex")
+    text = models.TextField()
+
+    def __str__(self) -> str:
+        return self.content_hash
+
+
 class LikenessKey(models.Model):
     """A key under which pages that may be the same meet: a canonical title, or a hash of their words."""
 

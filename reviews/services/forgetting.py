@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from reviews.models import CitedSource, LikenessKey, ProducerState, ResearchRun, ReviewItem
+from reviews.models import BaseText, CitedSource, LikenessKey, ProducerState, ResearchRun, ReviewItem
 
 
 def forget_all() -> None:
@@ -13,5 +13,5 @@ def forget_all() -> None:
     For a database that follows another vault from now on: its old questions are about files that are not there.
     """
     with transaction.atomic():
-        for model in (ReviewItem, ResearchRun, LikenessKey, CitedSource, ProducerState):
+        for model in (ReviewItem, ResearchRun, BaseText, LikenessKey, CitedSource, ProducerState):
             model.objects.all().delete()

@@ -11,6 +11,7 @@ from typing import Any, Final
 from django.conf import settings
 
 from reviews.models import ItemType, Origin
+from reviews.services.bases import keep_bases
 from reviews.services.creating import check_can_be_written
 from reviews.services.filing import file
 from reviews.services.findings import MAX_QUERIES, MAX_QUERY, MAX_RATIONALE, MAX_REFERENCES, Finding
@@ -73,6 +74,7 @@ def propose(*, items: Sequence[object], author: Author) -> dict[str, Any]:
     check_writes_allowed()
     parsed = parse_items(items, author=author)
     filed = file(findings=[finding for _, finding in parsed.findings], origin=Origin.AGENT, author=author)
+    keep_bases([*filed.filed, *filed.refreshed])
     entries = [{"outcome": "refused", **refusal} for refusal in parsed.refused]
     for (index, _), outcome in zip(parsed.findings, filed.outcomes, strict=True):
         entry: dict[str, Any] = {"index": index, "outcome": outcome.what}

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from reviews.models import ItemType, Origin, ReviewItem, Status
+from reviews.services.bases import keep_bases
 from reviews.services.filing import file
 from reviews.services.findings import Finding
 from vault.errors import ErrorCode, SynapseError
@@ -72,6 +73,7 @@ def stage_write(
     outcome = file(findings=[finding], origin=Origin.AGENT, author=author).outcomes[0]
     if outcome.item is None or outcome.what == "refused":
         raise _decided_before(outcome.item, outcome.reason)
+    keep_bases([outcome.item])
     return outcome.item
 
 
