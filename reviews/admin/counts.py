@@ -18,12 +18,16 @@ _FIELDS: Final = ("item_type", "origin", "rule")
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Items by view, and the pending ones by the values of each field that they are filtered by."""
+    """Items by view, and the pending ones by the values of each field that they are filtered by.
+
+    ``crossed`` counts the pending ones by type and origin together.
+    """
 
     inbox: int
     conflicts: int
     done: int
     pending: dict[str, Counter[str]]
+    crossed: Counter[tuple[str, str]]
 
 
 def queue_counts(request: HttpRequest) -> Counts:
@@ -44,10 +48,12 @@ def pending_badge(request: HttpRequest) -> str:
 def _counted() -> Counts:
     waiting = ReviewItem.objects.filter(status=Status.PENDING)
     pending: dict[str, Counter[str]] = {field: Counter() for field in _FIELDS}
+    crossed: Counter[tuple[str, str]] = Counter()
     inbox = 0
     for *values, count in waiting.order_by().values_list(*_FIELDS).annotate(Count("pk")):
         inbox += count
         for field, value in zip(_FIELDS, values, strict=True):
             pending[field][value] += count
+        crossed[values[0], values[1]] += count
     done = ReviewItem.objects.exclude(status=Status.PENDING).count()
-    return Counts(inbox, conflicting(waiting).count(), done, pending)
+    return Counts(inbox, conflicting(waiting).count(), done, pending, crossed)

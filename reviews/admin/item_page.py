@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import Any, Final
 
@@ -11,8 +12,8 @@ from django.urls import reverse
 
 from reviews.actions import action_named, supported
 from reviews.admin.display import shown_row, visible_text
-from reviews.admin.preview import BUTTONS
-from reviews.diff import ItemDiff, item_diff
+from reviews.admin.preview import BUTTONS, KEYS
+from reviews.diff import ItemDiff, compare, item_diff
 from reviews.models import ReviewItem, Status
 from reviews.services.reading import MAX_EVENTS
 from reviews.services.rules import as_id
@@ -39,6 +40,8 @@ def item_context(request: HttpRequest, item: ReviewItem, *, may_decide: bool) ->
         "proposed_title": visible(item.proposed_title),
         "frontmatter": _frontmatter(item),
         "diff": _shown_diff(diff) if diff else None,
+        "seen": _mark(diff) if diff else "",
+        "rests_on": item.evidence.count(),
         "references": _references(item),
         "queries": [visible(query) for query in item.search_queries],
         "events": _events(item),
@@ -65,7 +68,10 @@ def _choices(item: ReviewItem, *, may_decide: bool) -> dict[str, Any]:
     return {
         "pending": pending,
         "why_no_actions": why,
-        "actions": [{"name": name, "button": BUTTONS[name], "help": action_named(name).help} for name in names],
+        "actions": [
+            {"name": name, "button": BUTTONS[name], "key": KEYS[name], "help": action_named(name).help}
+            for name in names
+        ],
         "may_reopen": not pending and not why,
     }
 
@@ -90,8 +96,40 @@ def _shown_diff(diff: ItemDiff) -> dict[str, Any]:
             {"name": name, "text": None if text is None else visible_text(text[:MAX_SHOWN]), "absent": absent}
             for name, text, absent in (texts if diff.conflict else ())
         ],
-        "max_shown": MAX_SHOWN,
+        "since": _changed_since(diff) if diff.conflict else None,
     }
+
+
+def _changed_since(diff: ItemDiff) -> dict[str, Any] | None:
+    """What stands now beside the version that the proposal was made from; None where that is not kept."""
+    if diff.base is None or diff.current is None:
+        return None
+    beside = compare(diff.base, diff.current)
+    return {
+        "rows": [shown_row(row) for row in beside.rows],
+        "added": beside.added,
+        "removed": beside.removed,
+        "truncated": beside.cut,
+    }
+
+
+def would_write_otherwise(item: ReviewItem, seen: str) -> bool:
+    """Whether ``create`` would write another text, or over another one, than a form has shown that was marked so.
+
+    False for a form without a mark, for a decided item and for a conflict, which the services refuse in words of
+    their own.
+    """
+    if not seen or item.status != Status.PENDING:
+        return False
+    diff = item_diff(item, stubs=True)
+    return diff is not None and not diff.conflict and _mark(diff) != seen
+
+
+def _mark(diff: ItemDiff) -> str:
+    """What a form shows, as letters: where, over which version, which text."""
+    return hashlib.sha256(
+        "\0".join((diff.path, diff.current_hash, diff.proposed)).encode(errors="surrogatepass")
+    ).hexdigest()
 
 
 def _frontmatter(item: ReviewItem) -> list[tuple[str, str]]:

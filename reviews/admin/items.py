@@ -5,21 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import action
 
 from reviews.actions import ACTIONS
+from reviews.admin import views
 from reviews.admin.counts import queue_counts
 from reviews.admin.decisions import Decisions
 from reviews.admin.display import age, page_of
+from reviews.admin.emptiness import why_empty
 from reviews.admin.filters import (
-    CONFLICTS,
     DONE,
     EVERYTHING,
-    INBOX,
     OriginFilter,
     RuleFilter,
     StatusFilter,
@@ -27,13 +29,13 @@ from reviews.admin.filters import (
     ViewFilter,
     current_view,
 )
+from reviews.admin.naming import packed
 from reviews.admin.preview import BUTTONS
-from reviews.models import ItemType, ReviewItem, Status
+from reviews.models import Evidence, ItemType, ReviewItem, Status
 from reviews.services import held_back
 from reviews.services.bulk import MAX_IDS
 from wiki.admin.base import ReadOnlyAdmin
 from wiki.admin.display import text_column, visible
-from wiki.models import VaultState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +64,7 @@ def _ask_about_one(name: str) -> Callable[..., HttpResponse]:
 
     @action(description=BUTTONS[name], permissions=["decide"], url_path=f"ask-{name}")  # type: ignore[untyped-decorator]
     def ask(self: Any, request: HttpRequest, object_id: str) -> HttpResponse:
-        answer: HttpResponse = self._ask(request, name, [object_id])
+        answer: HttpResponse = self.ask(request, name, [object_id])
         return answer
 
     return ask  # type: ignore[no-any-return]
@@ -75,6 +77,14 @@ def _offered(request: HttpRequest) -> list[str]:
         return []
     wanted = request.GET.get("item_type")
     return [action.name for action in ACTIONS if wanted not in ItemType.values or wanted in action.types]
+
+
+def _all_that_match(shown: Any) -> dict[str, Any]:
+    """The items of all pages of a list, as it was when it was shown: so many as can be decided at once."""
+    if shown.result_count <= len(shown.result_list):
+        return {}
+    ids = shown.queryset.values_list("pk", flat=True)[:MAX_IDS]
+    return {"matching": packed(ids), "matching_count": min(shown.result_count, MAX_IDS)}
 
 
 @admin.register(ReviewItem)
@@ -116,7 +126,9 @@ class ReviewItemAdmin(Decisions, ReadOnlyAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[ReviewItem]:
         """What the columns show."""
         items: QuerySet[ReviewItem] = super().get_queryset(request)
-        return items.select_related("page").only(*_LISTED)
+        rests_on = Evidence.objects.filter(item=OuterRef("pk")).order_by().values("item").annotate(count=Count("pk"))
+        counted = Coalesce(Subquery(rests_on.values("count"), output_field=IntegerField()), 0)
+        return items.select_related("page").only(*_LISTED).annotate(evidence_pages=counted)
 
     def get_list_display(self, request: HttpRequest) -> Any:
         """What waits is shown with its age, what is done with who did it."""
@@ -127,27 +139,19 @@ class ReviewItemAdmin(Decisions, ReadOnlyAdmin):
         return ["-reviewed_at", "id"] if current_view(request) == DONE else ["-rank", "created_at", "id"]
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
-        """The list, with its views, what is held back, and why it is empty if it is."""
-        counts = queue_counts(request)
+        """The list, with its rows of links, what is held back, and why it is empty if it is."""
         view = current_view(request)
+        filtered = any(request.GET.get(name) for name in _FILTERED_BY)
         context = {
             "title": "Review",
-            "views": [
-                {"name": name, "query": query, "count": count, "current": view == key}
-                for key, name, query, count in (
-                    (INBOX, "Inbox", "", counts.inbox),
-                    (CONFLICTS, "Conflicts", "?view=conflicts", counts.conflicts),
-                    (DONE, "Done", "?view=done", counts.done),
-                )
-            ],
-            "view": view,
-            "filtered": any(request.GET.get(name) for name in _FILTERED_BY),
-            "counts": counts,
+            "view_rows": views.rows(request),
+            "why": lambda: why_empty(view, queue_counts(request), filtered=filtered),
             "held_back": held_back(),
-            "never_scanned": lambda: not VaultState.objects.filter(last_scan_at__isnull=False).exists(),
             **(extra_context or {}),
         }
         answer: HttpResponse = super().changelist_view(request, context)
+        if isinstance(answer, TemplateResponse) and answer.context_data and "cl" in answer.context_data:
+            answer.context_data |= _all_that_match(answer.context_data["cl"])
         return answer
 
     @admin.display(description="type", ordering="item_type")
@@ -165,10 +169,10 @@ class ReviewItemAdmin(Decisions, ReadOnlyAdmin):
         """For how long it has been waiting."""
         return age(item.created_at)
 
-    @admin.display(description="evidence", ordering="rank")
+    @admin.display(description="evidence", ordering="evidence_pages")
     def evidence(self, item: ReviewItem) -> int:
-        """How much rests on it."""
-        return item.rank
+        """How many pages it rests on."""
+        return int(item.evidence_pages)  # type: ignore[attr-defined]
 
     @admin.display(description="status", ordering="status")
     def state(self, item: ReviewItem) -> str:

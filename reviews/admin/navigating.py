@@ -47,14 +47,15 @@ def item_address(item_id: UUID | str, filters: str) -> str:
 
 
 def neighbours(
-    admin: ModelAdmin[Any], request: HttpRequest, filters: str, item_id: UUID
+    admin: ModelAdmin[Any], request: HttpRequest, filters: str, item_id: UUID, *, followed_by: UUID | None = None
 ) -> tuple[UUID | None, UUID | None]:
     """The items before and after this one in the list with these filters.
 
-    After the last one, and after one that is not in the list, comes the first; before those comes none.
+    After the last one comes the first. After one that is not in the list (any more) comes ``followed_by``, which is
+    what came after it when it was shown, or else the first; before those comes none.
     """
     first = before = None
-    passed = False
+    passed = known = False
     for other in _listed(admin, request, filters).values_list("pk", flat=True)[:_LOOKED_THROUGH]:
         if passed:
             return before, other
@@ -62,6 +63,9 @@ def neighbours(
             passed = True
         else:
             first, before = first or other, other
+        known |= other == followed_by
+    if not passed and known:
+        return None, followed_by
     return (before if passed else None), first
 
 

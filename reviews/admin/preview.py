@@ -15,7 +15,7 @@ from reviews.services.reading import items
 from vault.errors import SynapseError
 from wiki.admin.display import visible
 
-#: An action as the button says it, with a number or a title behind; and what has happened to those it was done to.
+#: An action as the button says it, with a number or a title behind.
 BUTTONS: Final = {
     "skip": "Skip",
     "dismiss": "Dismiss",
@@ -23,6 +23,9 @@ BUTTONS: Final = {
     "create": "Create",
     "deep-research": "Research",
 }
+#: The key that decides so (reviews/static/reviews/admin/keys.js).
+KEYS: Final = {"create": "a", "mark-resolved": "r", "skip": "s", "dismiss": "d", "deep-research": "e"}
+#: What has happened to the items that it was done to.
 DONE: Final = {
     "skip": "skipped",
     "dismiss": "dismissed",

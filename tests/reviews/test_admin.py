@@ -12,7 +12,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from django.contrib.staticfiles import finders
 from django.db import connection
 from django.test import Client
@@ -22,95 +22,21 @@ from django.utils import timezone
 
 from reviews import services
 from reviews.admin.display import age, visible_text
-from reviews.models import ItemType, Origin, ProducerState, ResearchRun, ReviewEvent, ReviewItem, Status
+from reviews.models import ItemType, ProducerState, ResearchRun, ReviewEvent, ReviewItem, Status
 from tests.conftest import VaultFolder
 from tests.indexed import indexed
+from tests.reviews.triage import BULK, LIST, ask, confirm, decide, item, own, shown, snapshot, staff, text_of, ticked
 from vault.errors import ErrorCode, SynapseError
 from vault.history import Author
 from wiki.models import Page
 from wiki.services import PageWritten
 from wiki.sync import scan
 
-LIST = "/admin/reviews/reviewitem/"
-BULK = f"{LIST}bulk/"
 CLAUDE = Author("claude", "mcp-stdio")
 NAMES = ["skip", "dismiss", "mark-resolved", "create", "deep-research"]
 HOSTILE = '<script>alert(1)</script> "q" \u202egnp.exe <img src=https://evil.example/x.png onerror=alert(1)>'
 
 pytestmark = pytest.mark.django_db
-
-
-def item(title: str = "Ada Lovelace", **fields: Any) -> ReviewItem:
-    """A pending item."""
-    given = {
-        "item_type": ItemType.MISSING_PAGE,
-        "rule": "missing-page",
-        "origin": Origin.RULE,
-        "target": title,
-        "proposed_title": title,
-        "content_key": uuid4().hex,
-        "filed_by": "synapse",
-        "filed_via": "scan",
-        **fields,
-    }
-    return ReviewItem.objects.create(title=title, **given)
-
-
-def staff(*permissions: str) -> Client:
-    """Somebody with these permissions."""
-    user = User.objects.create_user(f"staff{User.objects.count()}", is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
-    client = Client()
-    client.force_login(user)
-    return client
-
-
-@pytest.fixture
-def boss(vault_folder: VaultFolder) -> Client:
-    client = Client()
-    client.force_login(User.objects.create_superuser("boss"))
-    return client
-
-
-def own(one: ReviewItem, rest: str = "change/") -> str:
-    return f"{LIST}{one.pk}/{rest}"
-
-
-def text_of(answer: Any) -> str:
-    """What a person reads."""
-    return html.unescape(re.sub(r"<[^>]*>", " ", answer.content.decode()))
-
-
-def shown(answer: Any) -> list[str]:
-    return [row.title for row in answer.context["cl"].result_list]
-
-
-def ask(client: Client, action: str, *items: ReviewItem | str, **more: str) -> Any:
-    """Tick items in the list and choose an action."""
-    ids = [str(one.pk) if isinstance(one, ReviewItem) else one for one in items]
-    return client.post(LIST, {"action": action, "_selected_action": ids, "index": "0", **more})
-
-
-def confirm(client: Client, action: str, *items: ReviewItem | str, **more: str) -> Any:
-    """Press the button of the preview."""
-    ids = [str(one.pk) if isinstance(one, ReviewItem) else one for one in items]
-    return client.post(BULK, {"action": action, "_selected_action": ids, **more})
-
-
-def decide(client: Client, one: ReviewItem, action: str, follow: bool = True, **more: str) -> Any:
-    return client.post(own(one, "decide/"), {"action": action, **more}, follow=follow)
-
-
-def ticked(answer: Any) -> list[str]:
-    boxes = re.findall(
-        r'<input type="checkbox" name="_selected_action" value="([^"]+)"( checked)?>', answer.content.decode()
-    )
-    return [value for value, checked in boxes if checked]
-
-
-def snapshot() -> Any:
-    """Everything that a decision could change."""
-    return list(ReviewItem.objects.order_by("pk").values()), ReviewEvent.objects.count(), ResearchRun.objects.count()
 
 
 # --- the list -------------------------------------------------------------------------------------
@@ -209,11 +135,11 @@ def test_the_cost_of_a_list_does_not_grow_with_its_rows(boss: Client, query: str
             fields = {"page": page, "page_path": page.path, "proposed_body": "x", "base_hash": "1" * 64, **done}
             item(f"title {number}", item_type="suggestion", rule="agent", **fields)
 
-    fill(0, 4)
+    fill(0, 120)
     boss.get(f"{LIST}{query}")
     with CaptureQueriesContext(connection) as few:
         boss.get(f"{LIST}{query}")
-    fill(4, 304)
+    fill(120, 304)
     with CaptureQueriesContext(connection) as many:
         answer = boss.get(f"{LIST}{query}")
     assert len(shown(answer)) == 50
@@ -232,7 +158,11 @@ def test_the_cost_of_a_list_does_not_grow_with_its_rows(boss: Client, query: str
         ("waiting", "?item_type=duplicate", "The filter hides 2 items"),
         ("waiting", "?view=conflicts", "No conflicts"),
         ("waiting", "?view=done", "Nothing has been decided yet"),
-        ("done", "?view=done&status=created", "no such item"),
+        ("done", "?view=done&status=created", "The filter hides 1 item that was decided"),
+        ("done", "?q=nowhere", "All done"),
+        (None, "?view=done", "No scan has found any file yet"),
+        (None, "?view=conflicts", "No scan has found any file yet"),
+        ("scanned", "?view=done", "Nothing has been decided yet"),
     ],
 )
 def test_an_empty_list_says_why(
@@ -297,7 +227,7 @@ def test_what_can_not_be_decided_is_unticked_with_the_reason(boss: Client, vault
     assert "the page has changed since this was proposed" in read
     assert "create does not fit an item of type confirm" in read
     assert "decided already: skipped by user:ann (rest)" in read
-    assert "2 of the items you named are not there any more" in read
+    assert "1 of the items you named is not there any more" in read
 
 
 @pytest.mark.parametrize("text", ["new text\n", None], ids=["a text", "a title alone"])
@@ -645,7 +575,8 @@ def test_a_conflict_is_shown_when_the_item_opens_and_told_again_when_it_is_decid
     assert "changed since" in text_of(told)
     one.refresh_from_db()
     assert one.status == Status.PENDING
-    assert "The last attempt failed" in text_of(told)
+    assert "what stands there has changed" in text_of(told)
+    assert ReviewEvent.objects.get(item=one).what == "failed"
     assert vault_folder.read("wiki/entities/ada.md").decode() == old + "by hand\n"
 
 

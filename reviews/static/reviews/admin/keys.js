@@ -56,9 +56,16 @@
     return true;
   };
 
+  // On an item: a key whose button is not there says so, so that nobody takes it for pressed.
+  const decideHere = (form, action) => {
+    if (press(one(`button[name=action][value="${action}"]`, form))) return true;
+    document.getElementById("review-said").textContent = `“${action}” does not fit this item.`;
+    return false;
+  };
+
   const decide = (action) => {
-    const button = one(`.review-decide button[name=action][value="${action}"]`);
-    if (button) return press(button);
+    const own = one(".review-decide");
+    if (own) return decideHere(own, action);
     const form = document.getElementById("changelist-form");
     const choice = form && one(`select[name=action] option[value="${action}"]`, form);
     if (!choice) return false;
@@ -107,7 +114,12 @@
       event.preventDefault();
     }
   });
+  one(".review-decide")?.addEventListener("submit", (event) => {
+    if (event.target.dataset.sent) event.preventDefault(); // a double click decides once
+    event.target.dataset.sent = "yes";
+  });
   window.addEventListener("pageshow", () => {
     sent = false;
+    delete one(".review-decide")?.dataset.sent;
   });
 })();

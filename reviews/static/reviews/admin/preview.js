@@ -9,6 +9,14 @@
     button.textContent = `${button.dataset.verb} ${ticked}`;
     button.disabled = ticked === 0;
   };
+  let sent = false; // until the answer is there, a second press of the button would ask for the same once more
+  form.addEventListener("submit", (event) => {
+    if (sent) event.preventDefault();
+    sent = true;
+  });
+  window.addEventListener("pageshow", () => {
+    sent = false;
+  });
   form.addEventListener("change", count);
   count();
 })();
