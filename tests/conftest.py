@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,3 +73,11 @@ def shared() -> Path:
             pytest.fail(reason)
         pytest.skip(reason)
     return SHARED
+
+
+@pytest.fixture
+def closed_port() -> Iterator[int]:
+    """A port of this machine at which nobody answers."""
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", 0))  # bound and not listening: nobody else gets it, and it refuses
+        yield holder.getsockname()[1]

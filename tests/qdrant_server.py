@@ -41,6 +41,8 @@ class FakeQdrant:
     def _answer(self, method: str, parts: list[str], body: Any) -> Any:
         memory = self.memory
         match method, parts:
+            case "GET", ["healthz"]:
+                return "healthz check passed"
             case "GET", ["aliases"]:
                 return memory.get_aliases()
             case "POST", ["collections", "aliases"]:

@@ -135,9 +135,9 @@ SAID: Final[dict[Fault, Words]] = {
         "Start Redis, or correct CELERY_BROKER_URL.",
     ),
     Fault.VECTORS_AWAY: Words(
-        "Qdrant (QDRANT_URL) does not answer.",
+        "Qdrant (QDRANT_URL) does not answer as it should.",
         "Pages are found by their words alone, and no vector is lost.",
-        "Start it or correct QDRANT_URL; what it missed is made up for by itself.",
+        "Start it, or correct QDRANT_URL and QDRANT_API_KEY; what it missed is made up for by itself.",
     ),
     Fault.EMBEDDER_AWAY: Words(
         "The embedder can't be had, or does not answer.",

@@ -18,6 +18,7 @@ from vault.history import Author
 from wiki.models import Audit, Job, Page
 from wiki.search import search
 from wiki.sync import scan
+from wiki.vectors.stores import forget_store
 
 pytestmark = pytest.mark.django_db
 
@@ -113,6 +114,21 @@ def test_the_exit_code_says_whether_something_is_left(vault: VaultFolder) -> Non
     assert (code, [one["name"] for one in said["repairs"]]) == (1, ["words"])
     code, said = run()
     assert (code, [one["done"] for one in said["repairs"]]) == (0, [True])
+
+
+def test_a_qdrant_that_does_not_answer_is_not_taken_for_one_that_lacks_nothing(
+    vault: VaultFolder, settings: Any, closed_port: int
+) -> None:
+    """Nor where there is no vector yet that it could lack."""
+    settings.QDRANT_URL = f"http://127.0.0.1:{closed_port}"
+    forget_store()
+    try:
+        code, said = run()
+    finally:
+        settings.QDRANT_URL = ""
+        forget_store()
+    [one] = said["repairs"]
+    assert code == 1 and one["name"] == "vectors" and not one["done"] and "QDRANT_URL" in one["found"]
 
 
 def test_what_cannot_be_mended_is_left_and_said(vault: VaultFolder, monkeypatch: pytest.MonkeyPatch) -> None:

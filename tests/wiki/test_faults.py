@@ -11,7 +11,6 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -153,13 +152,6 @@ def test_a_clock_that_was_set_back(vault: VaultFolder, client: Any) -> None:
     Audit.objects.update(at=timezone.now() + timedelta(days=365))
     assert found() == {Fault.CLOCK_BEHIND}
     assert said_by_doctor(Fault.CLOCK_BEHIND) is Verdict.WARNING
-
-
-@pytest.fixture
-def closed_port() -> Iterator[int]:
-    with socket.socket() as holder:
-        holder.bind(("127.0.0.1", 0))  # bound and not listening: nobody else gets it, and it refuses
-        yield holder.getsockname()[1]
 
 
 def test_a_broker_and_a_store_that_are_away(vault: VaultFolder, settings: Any, closed_port: int, client: Any) -> None:

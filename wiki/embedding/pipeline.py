@@ -28,6 +28,7 @@ from wiki.vectors.rows import (
     remove_chunks,
     write_chunks,
 )
+from wiki.vectors.stores import StoreError
 
 #: Chunks that one call embeds, more or less.
 LIMIT: Final = 32
@@ -60,13 +61,16 @@ class Outcome:
     """Pages that could not be embedded though others could."""
     problem: str = ""
     """Why they could not, for people."""
+    store_failed: bool = False
+    """It was the store that failed last, and not the embedder."""
 
     def add(self, other: Outcome) -> None:
         """Count what another call did."""
         for name in ("pages", "leads", "chunks", "kept", "removed"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.failed.extend(other.failed)
-        self.problem = other.problem or self.problem
+        if other.problem:
+            self.problem, self.store_failed = other.problem, other.store_failed
 
 
 class _Vector(NamedTuple):
@@ -215,6 +219,7 @@ class _Run:
             raise error
         self.outcome.failed.append(page.pk)
         self.outcome.problem = error.message
+        self.outcome.store_failed = isinstance(error, StoreError)
 
 
 def _row(page: Waiting, ordinal: int, passage: Passage, made: _Vector) -> ChunkVector:

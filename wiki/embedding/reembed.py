@@ -48,7 +48,7 @@ def embed_all(*, told: Callable[[], None] | None = None) -> Outcome:
             total.add(done)
             if told:
                 told()
-    note_problem(total.problem)
+    note_problem(total.problem, of_store=total.store_failed)
     if not waiting_pages().exists():
         complete()
     return total

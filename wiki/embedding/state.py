@@ -16,7 +16,8 @@ def pause() -> bool:
 
 def resume() -> bool:
     """Let embedding go on; True if that is new."""
-    return bool(EmbeddingState.objects.filter(pk=STATE_PK, paused=True).update(paused=False, last_error=""))
+    paused = EmbeddingState.objects.filter(pk=STATE_PK, paused=True)
+    return bool(paused.update(paused=False, last_error="", store_failed=False))
 
 
 def is_paused() -> bool:
@@ -24,10 +25,13 @@ def is_paused() -> bool:
     return EmbeddingState.objects.filter(pk=STATE_PK, paused=True).exists()
 
 
-def note_problem(sentence: str) -> None:
-    """Keep why embedding stands still, for people; "" when it goes on. Writes only what is new."""
+def note_problem(sentence: str, *, of_store: bool = False) -> None:
+    """Keep why embedding stands still, for people; "" when it goes on. Writes only what is new.
+
+    ``of_store``: it is the store of vectors that failed, and not the embedder.
+    """
     if sentence:
         ensure_state()
-    other = EmbeddingState.objects.filter(pk=STATE_PK).exclude(last_error=sentence)
+    other = EmbeddingState.objects.filter(pk=STATE_PK).exclude(last_error=sentence, store_failed=of_store)
     if other.exists():  # a look first: an update that changes nothing takes the write lock all the same
-        other.update(last_error=sentence)
+        other.update(last_error=sentence, store_failed=of_store)

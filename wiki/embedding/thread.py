@@ -22,7 +22,7 @@ from wiki.embedding.state import is_paused, note_problem
 from wiki.exclusive import try_exclusive
 from wiki.signals import page_written, rescan_finished
 from wiki.vectors.embedders import batch_size, current_embedder, embedder_problem, embeddings_wanted
-from wiki.vectors.stores import remote_store
+from wiki.vectors.stores import StoreError, remote_store
 
 logger = logging.getLogger(__name__)
 
@@ -130,7 +130,7 @@ class EmbedThread(threading.Thread):
             watch.stop(outcome.chunks)
             self._besides.update(outcome.failed)
             if outcome.problem:
-                note_problem(outcome.problem)
+                note_problem(outcome.problem, of_store=outcome.store_failed)
             if outcome == Outcome():
                 break
             self._wait = 0.0
@@ -155,7 +155,7 @@ class EmbedThread(threading.Thread):
         if _is_elsewhere(error):
             return  # readiness looks for these itself; noted here they would be told as the embedder's
         try:
-            note_problem(sentence)
+            note_problem(sentence, of_store=isinstance(error, StoreError))
         except DatabaseError:
             return  # then there is no place to say so
 

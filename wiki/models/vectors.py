@@ -43,6 +43,7 @@ class EmbeddingState(models.Model):
     removed_at = models.BigIntegerField(default=0, help_text="generation of the last removal: readers load all anew")
     paused = models.BooleanField(default=False)
     last_error = models.TextField(blank=True, default="", help_text="why embedding stands still, for people")
+    store_failed = models.BooleanField(default=False, help_text="it was the store of vectors that failed last")
 
     def __str__(self) -> str:
         return self.model_id or "no vectors"

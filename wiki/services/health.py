@@ -80,7 +80,8 @@ def troubles() -> list[Trouble]:
     found = [*_vault(), *_database()]
     if not any(trouble.fault is Fault.VAULT_GONE for trouble in found):
         found += _disk()
-    found += _elsewhere.look()
+    known = {trouble.fault for trouble in found}  # Qdrant may be there and refuse what it is told
+    found += [trouble for trouble in _elsewhere.look() if trouble.fault not in known]
     if watch.is_blind():
         found.append(Trouble(Fault.WATCHER_BLIND))
     return sorted(found, key=lambda trouble: not trouble.stops)
@@ -151,9 +152,9 @@ def _embedding() -> Iterator[Trouble]:
     if embedder is not None and (problem := model_problem(embedder.model_id, embedder.dim)):
         yield Trouble(Fault.EMBEDDER_OTHER, problem)
         return
-    said = EmbeddingState.objects.values_list("last_error", flat=True).first()
+    said, of_store = EmbeddingState.objects.values_list("last_error", "store_failed").first() or ("", False)
     if said:
-        yield Trouble(Fault.EMBEDDER_AWAY, said)
+        yield Trouble(Fault.VECTORS_AWAY) if of_store else Trouble(Fault.EMBEDDER_AWAY, said)
 
 
 def _disk() -> Iterator[Trouble]:

@@ -162,7 +162,7 @@ def forget_all(*, model_id: str = "", dim: int = 0) -> None:
     with transaction.atomic():
         Page.objects.exclude(lead_hash="", vectors_hash="").update(lead_hash="", vectors_hash="")
         EmbeddingState.objects.filter(pk=STATE_PK).update(
-            model_id=model_id, dim=dim, last_error="", generation=F("generation") + 1
+            model_id=model_id, dim=dim, last_error="", store_failed=False, generation=F("generation") + 1
         )
         EmbeddingState.objects.filter(pk=STATE_PK).update(removed_at=F("generation"))
         Chunk.objects.all().delete()

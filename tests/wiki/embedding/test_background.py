@@ -14,6 +14,7 @@ from django.db import OperationalError
 from tests.conftest import VaultFolder
 from tests.embedding import Hashed, hashed
 from tests.indexed import indexed
+from tests.qdrant_server import running
 from vault.current import current_vault
 from vault.errors import ErrorCode, SynapseError
 from wiki.binding import bind
@@ -27,6 +28,7 @@ from wiki.services.health import troubles
 from wiki.signals import page_written, rescan_finished
 from wiki.sync import scan
 from wiki.vectors.embedders import forget_embedder
+from wiki.vectors.stores import forget_store
 
 __all__ = ["hashed"]
 
@@ -144,6 +146,29 @@ def test_a_fault_of_the_vault_or_the_database_is_not_told_as_the_embedders(
     assert Fault.EMBEDDER_AWAY not in {trouble.fault for trouble in troubles()}
     thread.look()
     assert thread._wait == 0 and progress()["state"] == "done"
+
+
+@pytest.mark.parametrize("pages", [1, 9], ids=["page by page", "given up"])
+def test_a_fault_of_qdrant_is_not_told_as_the_embedders(
+    hashed: Hashed, thread: EmbedThread, settings: Any, pages: int
+) -> None:
+    """It may also be there and refuse: then nobody but the thread can tell."""
+    for at in range(pages):
+        indexed(f"Page {at}")
+    with running() as server:
+        settings.QDRANT_URL = server.url
+        forget_store()
+        server.modes = lambda method, path: "ok" if method == "GET" else "fail"
+        thread.look()
+        assert thread._wait > 0 and progress()["state"] == "failed" and "Qdrant" in progress()["error"]
+        assert [trouble.fault for trouble in troubles()] == [Fault.VECTORS_AWAY]
+        server.modes = lambda method, path: "ok"
+        thread.look()
+        assert progress()["state"] == "done" and troubles() == []
+        hashed.fails = SynapseError(ErrorCode.SEARCH_UNAVAILABLE, "The endpoint is away.")
+        indexed("Bread")
+        thread.look()
+        assert [trouble.fault for trouble in troubles()] == [Fault.EMBEDDER_AWAY]
 
 
 def test_vectors_of_another_model_are_left_and_said(hashed: Hashed, thread: EmbedThread) -> None:

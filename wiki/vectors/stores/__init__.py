@@ -9,12 +9,20 @@ from uuid import UUID
 
 from django.conf import settings
 
+from vault.errors import ErrorCode, SynapseError
 from wiki.vectors.rows import ChunkVector
 
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["ChunkHit", "ChunkVector", "VectorStore", "current_store", "forget_store", "remote_store"]
+__all__ = ["ChunkHit", "ChunkVector", "StoreError", "VectorStore", "current_store", "forget_store", "remote_store"]
+
+
+class StoreError(SynapseError):
+    """A store elsewhere can't be asked, or does not do what it is asked: ``dependency_missing``, with a sentence."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(ErrorCode.DEPENDENCY_MISSING, message)
 
 
 class ChunkHit(NamedTuple):
@@ -37,8 +45,8 @@ class StoredChunk(NamedTuple):
 class VectorStore(Protocol):
     """Finds passages by their vectors. One object serves all threads of a process.
 
-    A store that can't be reached raises SynapseError ``dependency_missing`` with a sentence for people, in bounded
-    time. What is done twice comes to the same as what is done once.
+    A store that can't be reached raises :class:`StoreError` in bounded time. What is done twice comes to the same as
+    what is done once.
     """
 
     def upsert(self, chunks: Sequence[ChunkVector]) -> None:
@@ -87,7 +95,7 @@ class _Current:
 def current_store() -> VectorStore:
     """The store that the settings name, one a process: in the database, or Qdrant where QDRANT_URL is set.
 
-    Raises SynapseError ``dependency_missing`` when Qdrant's client is not installed. Imports numpy.
+    Raises StoreError when Qdrant's client is not installed. Imports numpy.
     """
     key = _key()
     with _Current.lock:

@@ -18,12 +18,12 @@ from uuid import UUID, uuid5
 from django.conf import settings
 
 from vault.current import current_vault
-from vault.errors import ErrorCode, SynapseError
+from vault.errors import SynapseError
 from wiki.models import Page
 from wiki.rows import chunks as in_lists
 from wiki.vectors.patience import in_thread
 from wiki.vectors.rows import ChunkVector, as_array, embedding_state
-from wiki.vectors.stores import ChunkHit, StoredChunk
+from wiki.vectors.stores import ChunkHit, StoredChunk, StoreError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,8 +50,7 @@ def connect() -> QdrantStore:
     try:
         from qdrant_client import QdrantClient
     except ImportError:
-        raise SynapseError(
-            ErrorCode.DEPENDENCY_MISSING,
+        raise StoreError(
             "QDRANT_URL is set, but the package qdrant-client is not installed, so pages are found by their words "
             "alone. Run `make install`, or unset QDRANT_URL to search vectors in the database.",
         ) from None
@@ -148,8 +147,8 @@ class QdrantStore:
 
     def stored(self) -> Iterator[StoredChunk]:
         """All points of this vault."""
-        collection = self._collection()
-        if collection is None or not self._exists(collection):
+        collection = self._collection_there()
+        if collection is None:
             return
         offset: Any = None
         while True:
@@ -167,8 +166,8 @@ class QdrantStore:
 
     def count(self) -> int:
         """How many points this vault has."""
-        collection = self._collection()
-        if collection is None or not self._exists(collection):
+        collection = self._collection_there()
+        if collection is None:
             return 0
         return self._told(collection, lambda: self._writing.count(collection, self._of_pages(None), exact=True)).count
 
@@ -207,6 +206,14 @@ class QdrantStore:
         if not state.model_id or (dim is not None and dim != state.dim):
             return None
         return f"{self._alias}-{re.sub(r'[^A-Za-z0-9._-]+', '-', state.model_id)}-{state.dim}"
+
+    def _collection_there(self) -> str | None:
+        """The same, if the server has it. Whether there is one to be had or not, the server has answered."""
+        collection = self._collection()
+        if collection is None:
+            self._alias_leads_to()
+            return None
+        return collection if self._exists(collection) else None
 
     def _vault(self) -> UUID:
         return current_vault().id
@@ -343,15 +350,14 @@ def _hits(found: Mapping[tuple[str, int], float], limit: int) -> list[ChunkHit]:
 
 
 def _asked(question: Callable[[], T]) -> T:
-    """The answer, or a SynapseError for all that a server or the way to it may do: refuse, hang, answer rubbish."""
+    """The answer, or a StoreError for all that a server or the way to it may do: refuse, hang, answer rubbish."""
     try:
         return question()
     except SynapseError:
         raise
     except Exception as error:
         logger.warning("Qdrant can't be asked", extra={"reason": type(error).__name__})
-        raise SynapseError(
-            ErrorCode.DEPENDENCY_MISSING,
+        raise StoreError(
             "Qdrant (QDRANT_URL) does not answer as it should, so pages are found by their words alone. Start it, or "
             "unset QDRANT_URL to search vectors in the database; `manage.py vectors --check` says what it lacks.",
         ) from error
