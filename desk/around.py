@@ -16,7 +16,7 @@ IN_PICTURE: Final = 12
 IN_LIST: Final = 30
 _WIDTH: Final = 340
 _ROW: Final = 30
-_LABEL: Final = 17
+_LABEL: Final = 15
 
 
 @dataclass(frozen=True, slots=True)

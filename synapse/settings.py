@@ -323,6 +323,24 @@ UNFOLD: dict[str, Any] = {
     "SITE_HEADER": "Synapse",
     "SHOW_HISTORY": False,
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": "/static/desk/mark.svg"}],
+    "SITE_ICON": {"light": "/static/desk/mark.svg", "dark": "/static/desk/mark.svg"},
+    "STYLES": ["/static/synapse/admin.css"],
+    # The desk's green, from light to dark; 600 bears white text.
+    "COLORS": {
+        "primary": {
+            "50": "#f0f8f5",
+            "100": "#dcefe9",
+            "200": "#b8ded3",
+            "300": "#8ac7b7",
+            "400": "#57a897",
+            "500": "#3a8c7b",
+            "600": "#1c6657",
+            "700": "#185a4d",
+            "800": "#144a40",
+            "900": "#113c34",
+            "950": "#0a2621",
+        }
+    },
     "LOGIN": {"form": "wiki.paced_login.LoginForm"},
     "SCRIPTS": ["/static/synapse/admin.js"],
     "SIDEBAR": {"navigation": "wiki.admin.navigation.sections"},

@@ -8,8 +8,10 @@ from pathlib import Path
 from tests.browser.site import Site
 
 _PIXELS = (
-    "iVBORw0KGgoAAAANSUhEUgAAAGAAAAAwCAIAAABhdOiYAAAAS0lEQVR42u3QMQ0AAAgDsPk3jQYeDpImbTOqAAECBAgQIECAAAECBAgQ"
-    "IECAAAECBAgQIECAAAECBAgQIECAAAECBAgQIECAgG8LqDgBbwgvSdgAAAAASUVORK5CYII="
+    "iVBORw0KGgoAAAANSUhEUgAAAPAAAAB4CAIAAABD1OhwAAABFklEQVR42u3SUQkAIAxF0TUymRFsagG/rGAHZSDjwPl/sN2Ye0EZ4QQIGgQNggZB"
+    "I2gQNAgaBA2CRtAgaBA0CBoEjaBB0CBoEDQIGkGDoEHQIGgQNIIGQYOgQdAgaAQNggZBg6BB0AgaBA2CBkEjaBA0CBoEDYJG0CBoEDQIGgSNoEHQ"
+    "IGgQNAgaQYOgQdAgaBA0ggZBg6BB0CBoBA2CBkGDoEHQCBp+D7qNfu1l2K7djF1B2xW0Q9sVtAfbFbRdu4K2K2ioQdAIGgQNggZBI2gQNAgaBA2C"
+    "RtAgaBA0CBoEjaBB0CBoEDQIGkGDoEHQIGgQNIIGQYOgQdAgaAQNggZBg6BB0AgaBA2CBkEjaFdA0CBoyHYA5c3rV6fqEfQAAAAASUVORK5CYII="
 )
 SPRING_TIDE = """---
 type: concept
@@ -57,7 +59,7 @@ def range_of(day: float) -> float:
 FILES: dict[str, str | bytes] = {
     "wiki/concepts/spring-tide.md": SPRING_TIDE,
     "wiki/concepts/neap-tide.md": (
-        "---\ntype: concept\ntitle: Neap tide\ntags: [sea]\nlang: en\n---\n"
+        "---\ntype: concept\ntitle: Neap tide\ntags: [sea]\nsources: [raw/sources/tides.md]\nlang: en\n---\n"
         "# Why\n\nThe [[Sun]] and the [[Moon]] pull at right angles. The opposite of a [[Spring tide]].\n"
     ),
     "wiki/entities/moon.md": (

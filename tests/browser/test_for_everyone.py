@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.browser.house import ADMIN, DESK, FILES, SEED, one_of_each
+from tests.browser.watching import Watch
 
 _PHONE = {"width": 390, "height": 844}
 _WIDE = {"width": 1280, "height": 800}
@@ -52,3 +53,42 @@ def test_the_admin(site, person, faultless) -> None:  # type: ignore[no-untyped-
 def test_single_rows(site, person, faultless) -> None:  # type: ignore[no-untyped-def]
     found = faults_of(one_of_each(site), site, person(site), faultless)
     assert not found, found
+
+
+def test_the_rules_find_what_is_wrong(site, person, faultless) -> None:  # type: ignore[no-untyped-def]
+    page = person(site)
+    page.goto(f"{site.url}/keys")
+    page.evaluate("() => document.querySelector('main').append(document.createElement('button'))")
+    with pytest.raises(AssertionError, match="button-name"):
+        faultless(page)
+
+
+def test_what_no_page_may_do_is_seen(site, chromium) -> None:  # type: ignore[no-untyped-def]
+    context = chromium.new_context(storage_state=site.session or None)
+    watch = Watch(context, site.url, ())
+    page = context.new_page()
+    page.goto(f"{site.url}/admin/login/")
+    page.evaluate("() => { new Image().src = 'https://example.org/x.png'; setTimeout(() => { throw new Error('x') }) }")
+    page.evaluate("() => alert('x')")
+    page.evaluate("() => document.body.append(Object.assign(document.createElement('script'), {text: 'let x'}))")
+    page.wait_for_timeout(300)
+    context.close()
+    told = "\n".join(watch.faults)
+    for sign in ("alert dialog", "uncaught", "Content Security Policy", "img-src", "script-src"):
+        assert sign in told, told
+
+
+def test_the_admin_is_dark_for_whoever_says_so(site, person) -> None:  # type: ignore[no-untyped-def]
+    page = person(site)
+    page.goto(f"{site.url}/admin/")
+    shade = "() => getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(shade)
+    page.get_by_text(site.username, exact=True).click()
+    page.get_by_text("Dark", exact=True).click()
+    assert page.evaluate(shade) != light
+    page.reload()
+    assert page.evaluate(shade) != light
+    page.emulate_media(color_scheme="dark")
+    page.get_by_text(site.username, exact=True).click()
+    page.get_by_text("Light", exact=True).click()
+    assert page.evaluate(shade) == light
