@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+import h11
 from django.conf import settings
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -38,7 +39,17 @@ class TimelyProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
-        """What is no HTTP is answered before any application: here with the headers that every answer has."""
+        """What is no HTTP is answered before any application: here with the headers that every answer has.
+
+        Where the answer to a request has begun, its body can turn out to be none: then the connection ends, and nothing
+        is written into that answer or after it.
+        """
+        if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
+            self.transport.close()
+            return
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.disconnected = True  # its application is told, and has no second answer
+            self.cycle.message_event.set()
         lines = [b"HTTP/1.1 400 Bad Request", b"content-type: text/plain; charset=utf-8", b"connection: close"]
         lines += [b"%s: %s" % header for header in missing("", "", {"status": 400})]
         lines += [b"content-length: %d" % len(msg), b"", msg.encode("ascii")]

@@ -23,15 +23,21 @@ async def hello(scope: Any, receive: Any, send: Any) -> None:
     while message.get("more_body"):
         body += message["body"]
         message = await receive()
+    await hello_at_once(send)
+
+
+async def hello_at_once(send: Any) -> None:
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"5")]})
     await send({"type": "http.response.body", "body": b"hello"})
 
 
-def talk(words: Talk) -> Any:
+def talk(words: Talk, application: Any = hello) -> Any:
     """Run the words of a client against a server on a port of its own."""
 
     async def run() -> Any:
-        config = uvicorn.Config(hello, http=TimelyProtocol, lifespan="off", log_config=None, timeout_keep_alive=60)
+        config = uvicorn.Config(
+            application, http=TimelyProtocol, lifespan="off", log_config=None, timeout_keep_alive=60
+        )
         server = uvicorn.Server(config)
         config.load()
         loop = asyncio.get_running_loop()
@@ -153,3 +159,40 @@ def test_what_is_no_http_is_refused_with_the_headers_of_every_answer() -> None:
     assert lines[0] == b"http/1.1 400 bad request"
     assert {b"x-content-type-options: nosniff", b"cache-control: no-store", b"connection: close"} <= set(lines)
     assert b"content-length: %d" % len(body) in lines
+
+
+@pytest.mark.parametrize("all_of_it", [False, True], ids=["in the middle", "at its end"])
+def test_nothing_is_written_into_an_answer_that_has_begun(all_of_it: bool) -> None:
+    """What comes of the body turns out to be no HTTP while the answer is on its way."""
+
+    async def early(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"10")]})
+        await send({"type": "http.response.body", "body": b"hello" * (1 + all_of_it), "more_body": not all_of_it})
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+    async def words(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+        writer.write(b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n")
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"no length\r\n")
+        return await rest(reader)
+
+    assert talk(words, early) == b"hello" * (1 + all_of_it)
+
+
+def test_a_refused_request_has_no_second_answer() -> None:
+    """Its application is told that nobody listens any more, and what it says all the same is not sent."""
+    told: list[str] = []
+
+    async def late(scope: Any, receive: Any, send: Any) -> None:
+        while not told or told[-1] == "http.request":
+            told.append((await receive())["type"])
+        await hello_at_once(send)
+
+    async def words(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+        writer.write(b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\nno length\r\n")
+        return await rest(reader)
+
+    said = talk(words, late)
+    assert said.count(b"HTTP/1.1 ") == 1 and said.startswith(b"HTTP/1.1 400 ")
+    assert told[-1] == "http.disconnect"
