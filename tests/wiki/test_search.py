@@ -13,7 +13,7 @@ from tests.indexed import indexed
 from vault.errors import ErrorCode, SynapseError
 from wiki.data_version import STATE_PK
 from wiki.models import Page, VaultState
-from wiki.search import PageWords, index_words, remove_words, search
+from wiki.search import PageWords, index_words, remove_words, search, words_sqlite
 from wiki.search.schema import drop_words
 
 pytestmark = pytest.mark.django_db
@@ -197,6 +197,28 @@ def test_as_you_type(typed: str) -> None:
 def test_as_you_type_goes_on_past_the_stem(typed: str) -> None:
     indexed("Books", "Works and their relations")
     assert titles(typed, prefix=True) == ["Books"]
+
+
+def test_what_many_titles_begin_with_is_not_looked_for_in_every_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    if connection.vendor != "sqlite":
+        pytest.skip("PostgreSQL looks into texts and titles at the same cost")
+    monkeypatch.setattr(words_sqlite, "_MANY_NAMES", 3)
+    for number in range(40):
+        indexed(f"Falcon {number}", "A bird.")
+        indexed(f"Other {number}", "falcons " * 20)
+    indexed("Nest", "Where one lives.")
+    assert {title.split()[0] for title in titles("fal", k=20, prefix=True)} == {"Falcon"}
+    assert titles("nest fal", k=20, prefix=True)[0] == "Nest"
+    monkeypatch.setattr(words_sqlite, "_MANY_NAMES", 40)
+    assert titles("fal", prefix=True)[0].startswith("Other")
+
+
+def test_where_the_titles_find_too_few_the_texts_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(words_sqlite, "_MANY_NAMES", 1)
+    for number in range(3):
+        indexed(f"Falcon {number}", "A bird.")
+    indexed("Mention", "falcons live here")
+    assert len(titles("fal", prefix=True)) == 4
 
 
 def test_equals_are_in_the_order_of_their_paths() -> None:

@@ -32,7 +32,8 @@ class Term:
     ``tokens``: folded; more than one stand beside each other in the text, in this order.
     ``shown``: as the person wrote it. ``as_written``: the unfolded word where FTS5 would not fold it by itself.
     ``prefix``: the last token is the beginning of a word. ``within``: found inside words (scripts without spaces).
-    ``stems``: tokens of :mod:`wiki.search.stems` that find other forms of the word.
+    ``stems``: tokens of :mod:`wiki.search.stems` that find other forms of the word. ``in_names``: looked for in titles
+    and other names alone.
     """
 
     tokens: tuple[str, ...]
@@ -41,6 +42,7 @@ class Term:
     prefix: bool = False
     within: bool = False
     stems: tuple[str, ...] = ()
+    in_names: bool = False
 
 
 @dataclass(frozen=True, slots=True)
