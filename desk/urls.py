@@ -13,6 +13,7 @@ urlpatterns = [
     path("", front.FrontPage.as_view(), name="front"),
     path("keys", keys.Keys.as_view(), name="keys"),
     path("map", map.MapPage.as_view(), name="map"),
+    path("map/drawn", map.Drawn.as_view(), name="map-drawn"),
     path("drafts", drafts.Drafts.as_view(), name="drafts"),
     path("read", searching.Read.as_view(), name="read"),
     path("read/", searching.Read.as_view()),

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import gzip
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any, Final
 
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
+from django.utils.cache import get_conditional_response, patch_vary_headers
 
 from desk.views.base import DeskView
-from wiki.graph.layout import map_state
+from wiki import jobs
+from wiki.graph.layout import drawn_map, is_stale, map_state
 from wiki.models import Edge, Page, PagePlace
 
 #: Communities that are listed, the largest first, and pages of each, the most tied first.
 _COMMUNITIES: Final = 40
 _PAGES: Final = 12
+_NOTHING: Final = gzip.compress(b"{}", mtime=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +38,32 @@ class MapPage(DeskView):
     section = "map"
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        """The page around the map."""
-        return self.page({"state": map_state(), "communities": communities()})
+        """The page around the map. If the index has changed since, a job brings it up to date."""
+        stale = is_stale()
+        if stale and not jobs.is_waiting("layout"):
+            jobs.ask_for_map()
+        return self.page({"state": map_state(), "stale": stale, "communities": communities()})
+
+
+class Drawn(DeskView):
+    """GET /map/drawn: what the script draws, as the job kept it. Compressed once, not for each reader."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        """The picture of :mod:`wiki.graph.picture`; 304 where the browser has it, 404 before the first map."""
+        state = map_state()
+        if state is None:
+            return HttpResponse(b"{}", status=404, content_type="application/json")
+        tag = f'"{state.data_version}-{state.made_at.timestamp():.6f}"'
+        response = get_conditional_response(request, etag=tag)
+        if response is None:
+            kept = drawn_map() or _NOTHING
+            packed = "gzip" in request.headers.get("Accept-Encoding", "")
+            response = HttpResponse(kept if packed else gzip.decompress(kept), content_type="application/json")
+            if packed:
+                response["Content-Encoding"] = "gzip"
+        response["ETag"] = tag
+        patch_vary_headers(response, ["Accept-Encoding", "Cookie"])
+        return response
 
 
 def communities() -> list[Community]:

@@ -53,7 +53,7 @@ def test_no_edges_no_communities() -> None:
 
 def test_who_belongs_together_stands_together() -> None:
     edges = cliques(12, 12, 12)
-    places = place(36, edges, communities(edges).of)
+    places = place(36, edges, communities(edges).of).at
     group = [node // 12 for node in range(36)]
     near = [math.dist(places[a], places[b]) for a, b in combinations(range(36), 2) if group[a] == group[b]]
     far = [math.dist(places[a], places[b]) for a, b in combinations(range(36), 2) if group[a] != group[b]]
@@ -66,15 +66,15 @@ def test_places_are_within_bounds_and_the_same_every_time() -> None:
     pairs = {tuple(sorted(dice.sample(range(400), 2))) for _ in range(900)}
     edges = [(a, b, 1 + dice.random()) for a, b in sorted(pairs)]
     of = communities(edges).of
-    places = place(450, edges, of)  # fifty have no edge
+    places = place(450, edges, of).at  # fifty have no edge
     assert len(places) == 450
     assert all(math.isfinite(x) and math.isfinite(y) and abs(x) <= 1 and abs(y) <= 1 for x, y in places)
-    assert place(450, edges, of) == places
+    assert place(450, edges, of).at == places
 
 
 @pytest.mark.parametrize(("nodes", "edges"), [(0, []), (1, []), (5, []), (2, [(0, 1, 1.0)]), (3, [(0, 2, 0.1)])])
 def test_tiny_graphs_have_places_too(nodes: int, edges: Edges) -> None:
-    places = place(nodes, edges, communities(edges).of)
+    places = place(nodes, edges, communities(edges).of).at
     assert len(set(places)) == len(places) == nodes
 
 

@@ -13,8 +13,8 @@ class PagePlace(models.Model):
 
     page = models.OneToOneField(Page, on_delete=models.CASCADE, primary_key=True, related_name="place")
     community = models.IntegerField(null=True, blank=True, help_text="0 is the largest; null for a page without edges")
-    x = models.FloatField(help_text="-1 to 1")
-    y = models.FloatField(help_text="-1 to 1")
+    x = models.FloatField(help_text="-1 to 1 when all places were made; pages that came later may stand further out")
+    y = models.FloatField(help_text="as x")
 
     def __str__(self) -> str:
         return f"{self.page_id} at {self.x:.2f}, {self.y:.2f}"
@@ -27,7 +27,12 @@ class MapState(models.Model):
     pages = models.PositiveIntegerField()
     edges = models.PositiveIntegerField()
     communities = models.PositiveIntegerField()
-    modularity = models.FloatField(help_text="of the communities, -0.5 to 1")
+    modularity = models.FloatField(help_text="of the communities when all places were made, -0.5 to 1")
+    reach = models.FloatField(default=0.0, help_text="what 1 on the map is in the units of wiki.graph.placing")
+    moved = models.PositiveIntegerField(
+        default=0, help_text="pages that came, went or moved since all places were made"
+    )
+    picture = models.BinaryField(default=b"", help_text="what draws it: wiki.graph.picture")
     made_at = models.DateTimeField(default=timezone.now)
 
     def __str__(self) -> str:
