@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 import stat
+import threading
+import tracemalloc
+from collections import Counter
 from datetime import timedelta
 from io import StringIO
 from pathlib import Path
@@ -18,7 +23,9 @@ from oauth2_provider.models import get_application_model
 from reviews.models import ResearchRun, ReviewEvent, ReviewItem, Status
 from reviews.services import propose, resolve
 from synapse import backup
-from synapse.backup import restore, write_backup
+from synapse import restore as restoring
+from synapse.backup import write_backup
+from synapse.restore import restore
 from tests.conftest import VaultFolder
 from tests.wiki.conftest import Writer, claude
 from vault.errors import ErrorCode, SynapseError
@@ -202,3 +209,85 @@ def test_the_commands(raw: str, tmp_path: Path) -> None:
     assert json.loads(out.getvalue())["added"] == {"audit": 0} or not sum(json.loads(out.getvalue())["added"].values())
     with pytest.raises(CommandError):
         call_command("restore", str(tmp_path / "none"))
+
+
+def test_neither_holds_more_than_a_part_in_memory(
+    vault_folder: VaultFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (backup, restoring):
+        monkeypatch.setattr(module, "BATCH", 20)
+    for number in range(30):
+        Audit.objects.bulk_create(
+            [Audit(actor="a", door="rest", action="write", detail={"n": number, "text": "x" * 10_000})] * 20
+        )
+    file = tmp_path / "b.jsonl"
+    tracemalloc.start()
+    try:
+        write_backup(file, author=BEN)
+        Audit.objects.all().delete()
+        tracemalloc.reset_peak()
+        assert restore(file, author=BEN).added["audit"] == 600
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < file.stat().st_size / 3
+
+
+def test_the_name_is_on_the_disk_when_it_is_said_to_be_written(
+    raw: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, steps = tmp_path / "b.jsonl", []
+    monkeypatch.setattr(backup.exchange, "sync_file", lambda fd: steps.append(("file", file.exists())))
+    monkeypatch.setattr(
+        backup.exchange, "sync_folder", lambda fd: steps.append(("folder", os.listdir(fd) and file.exists()))
+    )
+    write_backup(file, author=BEN)
+    assert steps == [("file", False), ("folder", True)]
+
+
+def test_it_may_come_through_a_pipe(raw: str, tmp_path: Path) -> None:
+    file, pipe = tmp_path / "b.jsonl", tmp_path / "pipe"
+    write_backup(file, author=BEN)
+    os.mkfifo(pipe)
+    feeding = threading.Thread(target=lambda: pipe.write_bytes(file.read_bytes()))
+    feeding.start()
+    assert restore(pipe, author=BEN, dry_run=True).known["token"] == 2
+    feeding.join()
+
+
+def summed(rows: list[bytes]) -> bytes:
+    """A file whose sums are right."""
+    counts = Counter(json.loads(row)["kind"] for row in rows[1:])
+    last = {"kind": "sums", "counts": counts, "sha256": hashlib.sha256(b"".join(rows)).hexdigest()}
+    return b"".join(rows) + json.dumps(last).encode() + b"\n"
+
+
+def test_rows_in_another_order_are_refused(raw: str, tmp_path: Path) -> None:
+    """A user before the groups that it is in would come in without them."""
+    file = tmp_path / "b.jsonl"
+    write_backup(file, author=BEN)
+    first, *rows = file.read_bytes().splitlines(keepends=True)[:-1]
+    file.write_bytes(summed([first, *rows]))
+    assert restore(file, author=BEN, dry_run=True).known["group"] == 1
+    file.write_bytes(summed([first, *reversed(rows)]))
+    with pytest.raises(SynapseError, match="another order"):
+        restore(file, author=BEN)
+
+
+def test_a_file_that_changes_while_it_is_read_changes_nothing(
+    raw: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "b.jsonl"
+    write_backup(file, author=BEN)
+    lose_everything()
+    before, checked = contents(), restoring._checked
+
+    def then_changed(*given: Any, **options: Any) -> Any:
+        sums = checked(*given, **options)
+        file.write_bytes(file.read_bytes().replace(b"editors", b"writers"))
+        return sums
+
+    monkeypatch.setattr(restoring, "_checked", then_changed)
+    with pytest.raises(SynapseError, match="changed while it was read"):
+        restore(file, author=BEN)
+    assert contents() == before

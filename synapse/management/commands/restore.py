@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from synapse.backup import restore
+from synapse.restore import restore
 from wiki.management.base import SynapseCommand
 from wiki.management.commands.page import terminal_author
 
