@@ -155,7 +155,9 @@ APPEND_SLASH = False  # every path is routed with and without its slash; a redir
 LOGIN_URL = LOGIN_REDIRECT_URL = "/admin/"
 ROOT_URLCONF = "synapse.urls"
 ASGI_APPLICATION = "synapse.asgi.application"
-ABSOLUTE_URL_OVERRIDES = {"wiki.page": addresses.of_page}
+ABSOLUTE_URL_OVERRIDES = {"wiki.page": addresses.of_page, "wiki.file": addresses.of_file}
+# Names of addresses, as LOGIN_URL may be one; each takes the path of a page, which may be deleted.
+PAGE_HISTORY_URL, PAGE_RESTORE_URL = "desk:history", "desk:restore"
 TEMPLATES: list[dict[str, Any]] = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",

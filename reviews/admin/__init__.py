@@ -6,6 +6,6 @@ It holds no rules: what can be decided is the table's to say (:mod:`reviews.acti
 
 from __future__ import annotations
 
-from reviews.admin import items, runs
+from reviews.admin import items, runs, sources
 
-__all__ = ["items", "runs"]
+__all__ = ["items", "runs", "sources"]

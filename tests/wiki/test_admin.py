@@ -131,6 +131,11 @@ def test_only_staff_with_the_permission_see_anything(filled: VaultFolder, model:
         (Page, "lang=en", 1),
         (Page, "flagged=yes", 1),
         (Page, "flagged=no", 2),
+        (Page, "flagged=invalid_yaml", 1),
+        (Page, "flagged=no_such_flag", 0),
+        (Page, "links=broken", 1),
+        (Page, "links=resolved", 2),
+        (Page, "links=none", 1),
         (Page, "tag=history", 1),
         (Page, "tag=nowhere", 0),
         (Page, "reserved__exact=1", 0),
@@ -176,6 +181,50 @@ def test_a_page_shows_its_links_both_ways_and_its_versions(filled: VaultFolder, 
     assert url(Page, f"{turing.pk}/change/") in back
 
 
+@pytest.mark.parametrize(("model", "path"), [(Page, "notes/tricky.md"), (Link, "notes/tricky.md")])
+def test_lists_lead_to_the_reader_and_the_versions(filled: VaultFolder, boss: Client, model: Any, path: str) -> None:
+    listed = boss.get(url(model)).content.decode()
+    assert f'href="/read/{path}"' in listed and f'href="/read/{path}/history"' in listed
+    row = model.objects.filter(**({"path": path} if model is Page else {"source__path": path})).first()
+    shown = boss.get(url(model, f"{row.pk}/change/")).content.decode()
+    assert f'href="/read/{path}"' in shown and f'href="/read/{path}/history"' in shown
+
+
+def test_each_version_leads_to_what_it_changed_and_to_its_restore(filled: VaultFolder, boss: Client) -> None:
+    turing = Page.objects.get(title="Alan Turing")
+    write_page(
+        title="Alan Turing",
+        content="Changed.\n",
+        frontmatter=turing.frontmatter | {"sources": turing.sources},
+        base_hash=turing.content_hash,
+        author=Author("claude", "mcp-stdio"),
+    )
+    address = f"/read/{turing.path}"
+    shown = boss.get(url(Page, f"{turing.pk}/change/")).content.decode()
+    assert f'href="{address}/history?old=2d&amp;new=2"' in shown
+    assert f'href="{address}/restore?version=1"' in shown
+    assert boss.get(f"{address}/history?old=2d&new=2").status_code == 200
+    assert boss.get(f"{address}/restore?version=1").status_code == 200
+
+
+def test_the_way_to_a_page_with_an_odd_path_is_its_own(filled: VaultFolder, boss: Client) -> None:
+    filled.write("notes/a\u200bb.md", "x\n")
+    scan()
+    page = Page.objects.get(path="notes/a\u200bb.md")
+    shown = boss.get(url(Page, f"{page.pk}/change/")).content.decode()
+    assert "notes/a\\u200bb.md" in shown
+    assert f'href="{page.get_absolute_url()}"' in shown
+    assert boss.get(page.get_absolute_url()).status_code == 200
+
+
+def test_a_deleted_page_leads_to_its_versions_alone(filled: VaultFolder, boss: Client) -> None:
+    (filled.root / "notes/bad.md").unlink()
+    scan(allow_deletions=True)
+    listed = boss.get(f"{url(Page)}?file=deleted").content.decode()
+    assert 'href="/read/notes/bad.md/history"' in listed and 'href="/read/notes/bad.md"' not in listed
+    assert boss.get("/read/notes/bad.md/history").status_code == 200
+
+
 def test_a_page_shows_its_three_levels_and_what_each_costs(filled: VaultFolder, boss: Client) -> None:
     tricky = Page.objects.get(path="notes/tricky.md")
     shown = boss.get(url(Page, f"{tricky.pk}/change/")).content.decode()
@@ -213,6 +262,9 @@ def test_a_source_shows_which_pages_rest_on_it(filled: VaultFolder, boss: Client
     assert "Alan Turing" in shown  # names it in its frontmatter
     assert "notes/bad.md" in shown  # embeds it
     assert "notes/tricky.md" not in shown
+    assert 'href="/read/raw/sources/turing.md"' in shown
+    cells = re.sub(r"<[^>]+>", " ", boss.get(url(File)).content.decode()).split()
+    assert cells[cells.index("raw/sources/turing.md") :][:4] == ["raw/sources/turing.md", "Source", "10", "2"]
 
 
 def test_names_are_shown_as_they_are(filled: VaultFolder, boss: Client) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import TYPE_CHECKING, Any, Final
 
 from django.contrib import admin
@@ -59,9 +60,13 @@ class ReadOnlyAdmin(Admin):
         return False
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
-        """The row, its texts as :func:`~wiki.admin.display.visible` shows them: it is never saved."""
+        """The row, its texts as :func:`~wiki.admin.display.visible` shows them: it is never saved.
+
+        :func:`~wiki.admin.display.as_stored` gives it as it is.
+        """
         row = super().get_object(request, object_id, from_field)
         if row is not None:
+            row._stored = copy(row)
             for field in row._meta.concrete_fields:
                 value = getattr(row, field.attname)
                 if isinstance(field, models.CharField | models.TextField) and value:

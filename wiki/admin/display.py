@@ -6,13 +6,14 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
+from django.conf import settings
 from django.contrib import admin
 from django.db.models import Model
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from wiki.models import Page
@@ -20,6 +21,7 @@ from wiki.models import Page
 #: Controls, formats (bidi, zero-width), surrogates, private use, unassigned, and separators of lines.
 _UNSEEN: Final = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _NONE: Final = "-"
+_Row = TypeVar("_Row", bound=Model)
 
 
 def visible(text: str) -> str:
@@ -41,6 +43,12 @@ def text_column(field: str, label: str = "") -> Callable[[Any, Model], str]:
     return column
 
 
+def as_stored(row: _Row) -> _Row:
+    """The row with its texts as they are: on its own page they are written for the eye."""
+    stored: _Row = row.__dict__.get("_stored", row)
+    return stored
+
+
 def once(column: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """Work a field out once for a row: the theme asks for it several times while it draws one form."""
 
@@ -57,6 +65,16 @@ def once(column: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 def page_link(page: Page) -> SafeString:
     """A link to the page's own page in the admin."""
     return format_html('<a href="{}">{}</a>', reverse("admin:wiki_page_change", args=[page.pk]), visible(page.title))
+
+
+def ways(page: Page) -> SafeString:
+    """Links to where the page is read and to its versions; one whose file is gone has its versions alone."""
+    return links((page.get_absolute_url(), "Read"), (reverse(settings.PAGE_HISTORY_URL, args=[page.path]), "History"))
+
+
+def links(*shown: tuple[str, str]) -> SafeString:
+    """Links, ``(address, text)``, beside each other; those without an address are left out."""
+    return format_html_join(" · ", '<a href="{}">{}</a>', (link for link in shown if link[0]))
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[str | SafeString | int]], *, total: int = 0) -> SafeString:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import admin
-from django.db.models import Count, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
@@ -13,89 +14,47 @@ from django.utils.safestring import SafeString
 
 from vault.errors import SynapseError
 from wiki.admin.base import ReadOnlyAdmin
-from wiki.admin.display import once, page_link, table, text_column, visible
+from wiki.admin.display import as_stored, links, once, page_link, table, text_column, visible, ways
 from wiki.admin.levels import shown_levels
-from wiki.models import Link, Page, Tag
+from wiki.admin.page_filters import DeletedFilter, FlaggedFilter, LinksFilter, TagFilter
+from wiki.models import Link, Page
 from wiki.services import page_history
 
 MAX_ROWS = 50
-MAX_TAGS = 40
-
-
-class DeletedFilter(admin.SimpleListFilter):
-    """Live pages unless asked for others."""
-
-    title = "file"
-    parameter_name = "file"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """The choices besides the default."""
-        return [("deleted", "deleted"), ("all", "all")]
-
-    def choices(self, changelist: Any) -> Any:
-        """The choices, with the default called by its name."""
-        for choice in super().choices(changelist):
-            yield {**choice, "display": "in the vault"} if choice["display"] == "All" else choice
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Page]) -> QuerySet[Page]:
-        """The pages of the choice."""
-        if self.value() == "all":
-            return queryset
-        return queryset.filter(deleted_at__isnull=self.value() != "deleted")
-
-
-class FlaggedFilter(admin.SimpleListFilter):
-    """Pages whose file has something wrong."""
-
-    title = "flags"
-    parameter_name = "flagged"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """With or without."""
-        return [("yes", "flagged"), ("no", "not flagged")]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Page]) -> QuerySet[Page]:
-        """The pages of the choice."""
-        if self.value() is None:
-            return queryset
-        return queryset.exclude(flags=[]) if self.value() == "yes" else queryset.filter(flags=[])
-
-
-class TagFilter(admin.SimpleListFilter):
-    """Pages by the tags that occur most."""
-
-    title = "tag"
-    parameter_name = "tag"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """The tags that most pages have, in alphabetical order, and the one that is chosen."""
-        often = Tag.objects.values("key").annotate(pages=Count("page")).order_by("-pages", "key")
-        keys = {*often.values_list("key", flat=True)[:MAX_TAGS], *filter(None, [request.GET.get("tag")])}
-        return [(key, visible(key)) for key in sorted(keys)]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Page]) -> QuerySet[Page]:
-        """The pages with the tag."""
-        if not self.value():
-            return queryset
-        return queryset.filter(pk__in=Tag.objects.filter(key=self.value()).values("page_id"))
 
 
 @admin.register(Page)
 class PageAdmin(ReadOnlyAdmin):
-    list_display = ["shown_title", "shown_path", "type", "lang", "words", "flagged", "indexed_at"]
-    list_filter = ["type", "lang", FlaggedFilter, TagFilter, "reserved", DeletedFilter]
+    list_display = ["shown_title", "shown_path", "type", "lang", "words", "flagged", "indexed_at", "at_the_desk"]
+    list_filter = ["type", "lang", LinksFilter, FlaggedFilter, TagFilter, "reserved", DeletedFilter]
     search_fields = ["title", "path"]
     search_help_text = "title or path"
     ordering = ["path"]
     fieldsets = [
-        (None, {"fields": ["uid", "title", "path", "type", "lang", "summary", "words", "tag_names", "alias_names"]}),
+        (
+            None,
+            {
+                "fields": [
+                    "at_the_desk",
+                    "uid",
+                    "title",
+                    "path",
+                    "type",
+                    "lang",
+                    "summary",
+                    "words",
+                    "tag_names",
+                    "alias_names",
+                ]
+            },
+        ),
         ("Links", {"fields": ["links_out", "links_in"]}),
         ("For agents", {"fields": ["levels"]}),
         ("Sources and properties", {"fields": ["sources", "frontmatter"]}),
         ("Versions", {"fields": ["versions"]}),
         ("File", {"fields": ["flags", "reserved", "content_hash", "size", "indexed_at", "deleted_at"]}),
     ]
-    readonly_fields = ["tag_names", "alias_names", "links_out", "links_in", "levels", "versions"]
+    readonly_fields = ["at_the_desk", "tag_names", "alias_names", "links_out", "links_in", "levels", "versions"]
 
     shown_title = text_column("title")
     shown_path = text_column("path")
@@ -104,6 +63,11 @@ class PageAdmin(ReadOnlyAdmin):
         """Without what only the page's own page shows."""
         pages: QuerySet[Page] = super().get_queryset(request)
         return pages if "object_id" in _arguments(request) else pages.defer("frontmatter", "sources", "summary")
+
+    @admin.display(description="at the desk")
+    def at_the_desk(self, page: Page) -> SafeString:
+        """Where the page is read, and its versions, of which one can be restored."""
+        return ways(as_stored(page))
 
     @admin.display(description="flags")
     def flagged(self, page: Page) -> str:
@@ -152,11 +116,29 @@ class PageAdmin(ReadOnlyAdmin):
             found = page_history(page, limit=MAX_ROWS)
         except SynapseError as error:
             return error.message
+        path = as_stored(page).path
         rows = [
-            (version["number"], version["at"], visible(version["author"]), version["door"], version["action"])
+            (
+                version["number"],
+                version["at"],
+                visible(version["author"]),
+                version["door"],
+                version["action"],
+                _ways_of(path, version),
+            )
             for version in found
         ]
-        return table(["number", "at", "author", "door", "action"], rows)
+        return table(["number", "at", "author", "door", "action", ""], rows)
+
+
+def _ways_of(path: str, version: dict[str, Any]) -> SafeString:
+    """Links to what a version changed, and to the question whether it is to be restored."""
+    history, restore = (reverse(name, args=[path]) for name in (settings.PAGE_HISTORY_URL, settings.PAGE_RESTORE_URL))
+    number = version["number"]
+    changed = f"{history}?old={number}d&new={number}" if version["displaced_hash"] else ""
+    return links(
+        (changed, "What it changed"), (f"{restore}?version={number}" if version["restorable"] else "", "Restore")
+    )
 
 
 def _arguments(request: HttpRequest) -> dict[str, Any]:

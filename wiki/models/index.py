@@ -179,6 +179,10 @@ class File(models.Model):
     def __str__(self) -> str:
         return self.path
 
+    def get_absolute_url(self) -> str:
+        """Where a person looks at the file; "" where it is gone, and where the settings name no reader."""
+        return ""
+
 
 class LinkKind(models.TextChoices):
     """How a link is written."""
