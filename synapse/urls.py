@@ -18,6 +18,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
 ]
 
 handler400 = "wiki.api.exceptions.bad_request"
-handler403 = "wiki.api.exceptions.permission_denied"
-handler404 = "wiki.api.exceptions.not_found"
-handler500 = "wiki.api.exceptions.server_error"
+handler403 = "desk.views.failures.permission_denied"
+handler404 = "desk.views.failures.not_found"
+handler500 = "desk.views.failures.server_error"
