@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -32,20 +32,24 @@ class Mention:
     property: str = ""
 
 
-def mentions(page: Page, *, start: int = 0, limit: int) -> tuple[list[Mention], int]:
-    """The pages that link to a page, by title, from the one with number ``start`` on, and how many there are."""
-    linking = Link.objects.filter(target=page).values("source_id")
-    sources = Page.objects.listed().filter(pk__in=linking).exclude(pk=page.pk)
-    shown = list(sources.order_by("title", "pk").only("pk", "uid", "title", "path", "type")[start : start + limit])
-    total = sources.count() if start or len(shown) == limit else len(shown)
-    links = _first_links(page, [source.pk for source in shown])
-    bodies = dict(texts([source.pk for source in shown], _READ))
-    return [_mention(source, links.get(source.pk), bodies) for source in shown], total
+def linking(page: Page) -> list[int]:
+    """The listed pages (by number) that link to a page, by title. One query: how many they are follows from it."""
+    links = Link.objects.filter(target=page).values("source_id")
+    sources = Page.objects.listed().filter(pk__in=links).exclude(pk=page.pk)
+    return list(sources.order_by("title", "pk").values_list("pk", flat=True))
 
 
-def _first_links(page: Page, sources: Iterable[int]) -> dict[int, Mapping[str, Any]]:
+def mentions(page: Page, sources: Sequence[int]) -> list[Mention]:
+    """How these pages (by number) link to a page, in the order given."""
+    rows = Page.objects.only("pk", "uid", "title", "path", "type").in_bulk(sources)
+    links = _first_links(page, sources)
+    bodies = dict(texts(sources, _READ))
+    return [_mention(rows[pk], links.get(pk), bodies) for pk in sources if pk in rows]
+
+
+def _first_links(page: Page, sources: Sequence[int]) -> dict[int, Mapping[str, Any]]:
     """Of each source its first link to the page."""
-    rows = Link.objects.filter(source__in=list(sources), target=page).order_by("source_id", "-order")
+    rows = Link.objects.filter(source__in=sources, target=page).order_by("source_id", "-order")
     return {row["source_id"]: row for row in rows.values("source_id", "kind", "text", "alias", "property")}
 
 

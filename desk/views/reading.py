@@ -11,7 +11,7 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 from desk.around import around
-from desk.mentions import mentions
+from desk.mentions import linking, mentions
 from desk.properties import properties
 from desk.rendering import Rendered, draw
 from desk.rendering.anchors import heading_id
@@ -58,7 +58,7 @@ class PageView(DeskView):
         read = services.read_page(page)
         parsed = parse_page(page.path, read.data)
         drawn = draw(parsed)
-        linking, total = mentions(page, limit=MENTIONS)
+        sources = linking(page)
         return self.page(
             {
                 **head_of(page),
@@ -68,8 +68,8 @@ class PageView(DeskView):
                 "title_id": heading_id(parsed.title),
                 "properties": properties(parsed),
                 "around": around(page),
-                "mentions": linking,
-                "mentions_total": total,
+                "mentions": mentions(page, sources[:MENTIONS]),
+                "mentions_total": len(sources),
                 "sources": _sources(parsed),
                 "ahead": read.content_hash != page.content_hash,
                 "decisions": ReviewItem.objects.filter(page=page, status=Status.PENDING).count(),
@@ -133,11 +133,9 @@ class MentionsView(DeskView):
     def get(self, request: HttpRequest, path: str) -> HttpResponse:
         """A part of the list."""
         page = services.page_at(path)
-        _, total = mentions(page, limit=0, start=1)
-        part = Paginator(range(total), MENTIONS_A_PAGE).get_page(request.GET.get("part"))
-        start = max(0, part.start_index() - 1)
-        linking, _ = mentions(page, start=start, limit=MENTIONS_A_PAGE)
-        return self.page({**head_of(page), "mentions": linking, "part": part, "mentions_total": total})
+        part = Paginator(linking(page), MENTIONS_A_PAGE).get_page(request.GET.get("part"))
+        shown = mentions(page, list(part.object_list))
+        return self.page({**head_of(page), "mentions": shown, "part": part, "mentions_total": part.paginator.count})
 
 
 def head_of(page: Page) -> dict[str, Any]:
