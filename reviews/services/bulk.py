@@ -118,8 +118,8 @@ def _at_once(named: dict[str, UUID | None], outcome: BulkOutcome, note: str, aut
 
 
 def _brief(error: SynapseError) -> dict[str, Any]:
-    """An envelope without whole texts: 200 conflicts would have 600 of them."""
-    return {name: value for name, value in error.envelope().items() if name not in _TEXTS}
+    """An envelope without whole texts, 200 conflicts would have 600 of them, and without the id of the page it is of."""
+    return {name: value for name, value in error.envelope().items() if name not in (*_TEXTS, "id")}
 
 
 def _unexpected() -> SynapseError:

@@ -17,6 +17,7 @@ from tests.reviews.queue import ALICE, BOB, CLAUDE, file_all, finding, history, 
 from vault.errors import ErrorCode, SynapseError
 from wiki.models import Audit, Page
 from wiki.services import PageWritten
+from wiki.sync import scan
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("vault_folder")]
 
@@ -210,3 +211,12 @@ def test_a_bulk_is_one_line_of_the_log(vault_folder: VaultFolder, django_capture
     assert [line.partition("] ")[2] for line in log.splitlines() if line.startswith("## ")] == [
         "resolve | 3 reviews (skipped)"
     ]
+
+
+def test_a_failure_names_its_item_and_not_the_page_that_stands_in_the_way(vault_folder: VaultFolder) -> None:
+    vault_folder.write("wiki/concepts/t0.md", "---\ntitle: t0\n---\nSomebody was here.\n")
+    (one,) = many(1)
+    scan()
+    outcome = take([one], "create")
+    assert failures(outcome) == [(one, "conflict")]
+    assert outcome.failed[0]["path"] == "wiki/concepts/t0.md"
