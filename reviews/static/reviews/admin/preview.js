@@ -1,6 +1,8 @@
-// The button of a preview says how many items are ticked at this moment.
+// A preview and an outcome begin where the next key belongs; a preview's button says how many items are ticked.
 "use strict";
 (() => {
+  // After a page that was left by a key a browser may leave `autofocus` alone.
+  document.querySelector(".review-card [autofocus]")?.focus({ preventScroll: true });
   const form = document.getElementById("review-preview");
   if (!form) return;
   const button = form.querySelector("button[data-verb]");
