@@ -118,7 +118,7 @@ def _at_once(named: dict[str, UUID | None], outcome: BulkOutcome, note: str, aut
 
 
 def _brief(error: SynapseError) -> dict[str, Any]:
-    """An envelope without whole texts, 200 conflicts would have 600 of them, and without the id of the page it is of."""
+    """An envelope without whole texts, of which 200 conflicts would have 600, and without the id of a page."""
     return {name: value for name, value in error.envelope().items() if name not in (*_TEXTS, "id")}
 
 
