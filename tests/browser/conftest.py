@@ -40,7 +40,7 @@ _FLAGS = (
 )
 _DESK = {"width": 1280, "height": 800}
 _PHONE = {"width": 390, "height": 844}
-_WAITS = 10_000  # milliseconds that an expectation or a click waits at most
+_WAITS = 20_000  # milliseconds that an expectation or a click waits at most
 
 try:
     import playwright  # noqa: F401
@@ -78,7 +78,7 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Site]]:
-    """``serve(files={path: text}, seed="code", copy=folder, environment={})``: a server, ready and scanned.
+    """``serve(files={path: text}, seed="code", copy=folder, environment={})``: a server, ready, scanned and at rest.
 
     ``copy`` is a folder to begin the vault with, ``seed`` is run by `manage.py shell` once the server answers. A server
     lives as long as the module; tests that change its vault ask for one of their own.
@@ -98,6 +98,7 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Si
             site = stack.enter_context(serving(folder, files or {}, copy, environment or {}))
             if seed:
                 site.run(seed)
+            site.settle()
             return site
 
         yield make

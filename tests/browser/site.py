@@ -7,18 +7,20 @@ import re
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-_STARTS_WITHIN = 90.0  # seconds; a machine with all cores taken needs most of them
+_STARTS_WITHIN = 240.0  # seconds; a machine whose cores are all taken needs some of them
 _OF_A_SYNAPSE = ("SYNAPSE_", "MCP_", "DATABASE", "EMBED", "CELERY", "QDRANT", "DJANGO")
 _LIMITS = ("RATE", "WRITES", "DECISIONS", "STRANGERS", "LOGINS", "REGISTRATIONS")
 
@@ -45,6 +47,14 @@ class Site:
         done = subprocess.run(command, cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, f"{arguments}\n{done.stdout}{done.stderr}"
         return done.stdout
+
+    def settle(self) -> None:
+        """Wait until nothing is left to be done in the background: findings filed, the map made."""
+        (index,) = Path(self.environment["SYNAPSE_DATA"]).glob("*/index.sqlite3")
+        deadline = time.monotonic() + _STARTS_WITHIN
+        while _waiting(index):
+            assert time.monotonic() < deadline, "the jobs do not come to an end"
+            time.sleep(0.1)
 
     def write(self, path: str, text: str | bytes) -> Path:
         """Write a file of the vault, as a person with an editor would."""
@@ -102,9 +112,17 @@ def _wait_until_ready(site: Site, process: subprocess.Popen[bytes], said: Path) 
         setattr(site, "username" if name == "account" else name, found[1])
 
 
+def _waiting(index: Path) -> int:
+    """How many jobs are to be run within the next seconds; those of the hour are not waited for."""
+    with closing(sqlite3.connect(f"file:{index}?mode=ro", uri=True, timeout=10)) as database:
+        soon = (datetime.now(UTC) + timedelta(seconds=30)).strftime("%Y-%m-%d %H:%M:%S")
+        asked = "SELECT count(*) FROM wiki_job WHERE finished_at IS NULL AND run_after < ?"
+        return int(database.execute(asked, [soon]).fetchone()[0])
+
+
 def _answers(url: str) -> bool:
     try:
-        with urllib.request.urlopen(f"{url}/health/live", timeout=5) as answer:
+        with urllib.request.urlopen(f"{url}/health/live", timeout=20) as answer:
             return answer.status == 200
     except (urllib.error.URLError, ConnectionError, TimeoutError):
         return False
