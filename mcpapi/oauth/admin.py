@@ -25,7 +25,8 @@ from mcpapi.oauth.noting import note
 from mcpapi.oauth.redirects import fault_in_all
 from mcpapi.oauth.tokens import end_all_of
 from wiki.admin.base import ReadOnlyAdmin
-from wiki.admin.display import text_column
+from wiki.admin.display import text_column, visible
+from wiki.admin.revoking import RevokingAdmin
 from wiki.admin.who import person
 
 Application = get_application_model()
@@ -58,41 +59,42 @@ class ClientForm(_ClientModelForm):
         return given
 
 
-class Revoking(ReadOnlyAdmin):
+class Revoking(RevokingAdmin):
     """Rows that are looked at, and ended by whoever may change them."""
 
-    actions = ["revoke_selected"]
+    revoke_question = "Revoke these? The client is refused from then on, until the person lets it in again."
     list_select_related: ClassVar[bool | list[str] | tuple[str, ...]] = ["application", "user"]
     search_fields = ["application__name", "application__client_id", "user__username"]
     search_help_text = "client or user"
-
-    def has_revoke_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Whoever may change such rows may end them."""
-        return request.user.has_perm(f"{self.opts.app_label}.change_{self.opts.model_name}")
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Nobody deletes them here; they go with their client or their person, whoever may delete those."""
         here = f"{self.opts.app_label}_{self.opts.model_name}_"
         return obj is not None and not str(getattr(request.resolver_match, "url_name", here)).startswith(here)
 
-    @admin.action(description="Revoke selected", permissions=["revoke"])
-    def revoke_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        """End what was ticked. It can't be undone; the person can let the client in again."""
-        rows = list(queryset)
-        for row in rows:
-            self.revoke(row)
+    def revoke(self, request: HttpRequest, rows: QuerySet[Any]) -> int:
+        """End these; how many there were."""
+        found = list(rows)
+        for row in found:
+            self.end(row)
             note("revoke-client", getattr(row, "application", row), person(request))
-        self.message_user(request, f"{len(rows)} revoked.", messages.SUCCESS)
+        return len(found)
 
-    def revoke(self, row: Any) -> None:
+    def end(self, row: Any) -> None:
         """End one."""
         row.delete()
+
+    def named(self, row: Any) -> str:
+        """Which client acts for whom, and since when. A code or a token is never its own name."""
+        client = visible(row.application.name or row.application.client_id)
+        return f"{client} for {row.user}, since {row.created:%Y-%m-%d %H:%M}"
 
 
 class ClientAdmin(Revoking):
     list_display = ["shown_name", "client_id", "registration_source", "client_type", "created", "updated"]
     list_filter = ["registration_source", "client_type"]
     list_select_related = False
+    revoke_question = "Revoke all that these clients hold: codes and tokens? Each may ask to be let in again."
     search_fields = ["name", "client_id"]
     search_help_text = "name or client id"
     fields = ["name", "client_id", "redirect_uris", "client_type", "registration_source", "created", "updated"]
@@ -142,7 +144,11 @@ class ClientAdmin(Revoking):
             shown = format_html("{}, secret, shown once: <code>{}</code>", shown, secret)
         self.message_user(request, shown, messages.WARNING)
 
-    def revoke(self, row: Any) -> None:
+    def named(self, row: Any) -> str:
+        """Its name and its id."""
+        return f"{visible(row.name) or '-'} ({visible(row.client_id)})"
+
+    def end(self, row: Any) -> None:
         """End all tokens of the client; the client stays."""
         end_all_of(row)
 
@@ -151,7 +157,7 @@ class AccessTokenAdmin(Revoking):
     list_display = ["id", "application", "user", "scope", "created", "expires"]
     fields = ["application", "user", "scope", "resource", "created", "expires"]
 
-    def revoke(self, row: Any) -> None:
+    def end(self, row: Any) -> None:
         """End the token, and the refresh token that came with it."""
         revoke_access_token(row)
 
@@ -160,12 +166,16 @@ class RefreshTokenAdmin(Revoking):
     list_display = ["id", "application", "user", "state", "created", "revoked"]
     fields = ["application", "user", "resource", "created", "revoked"]
 
+    def has_ended(self, row: Any) -> bool:
+        """Whether it was used or revoked."""
+        return row.revoked is not None
+
     @admin.display(description="state")
     def state(self, token: Any) -> str:
         """Whether it can be used; one that was used is kept, so that its reuse is found out."""
         return "used or revoked" if token.revoked else "in force"
 
-    def revoke(self, row: Any) -> None:
+    def end(self, row: Any) -> None:
         """End the token, and the access token that came with it."""
         row.revoke()
 

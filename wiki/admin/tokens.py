@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
+from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.html import format_html
-from unfold.decorators import action
 
 from vault.errors import SynapseError
-from wiki.admin.base import ReadOnlyAdmin
+from wiki.admin.display import visible
+from wiki.admin.revoking import RevokingAdmin
 from wiki.admin.who import person
 from wiki.authentication import scopes_of
 from wiki.models import Scope, Token
@@ -26,8 +23,6 @@ if TYPE_CHECKING:
     _TokenModelForm = forms.ModelForm[Token]
 else:
     _TokenModelForm = forms.ModelForm
-
-CONFIRMED = "confirmed"
 
 
 class TokenForm(_TokenModelForm):
@@ -54,23 +49,19 @@ class TokenForm(_TokenModelForm):
 
 
 @admin.register(Token)
-class TokenAdmin(ReadOnlyAdmin):
+class TokenAdmin(RevokingAdmin):
     list_display = ["name", "prefix", "scope", "state", "user", "created_at", "last_used_at", "expires_at"]
     list_filter = ["scope", ("revoked_at", admin.EmptyFieldListFilter)]
     list_select_related = ["user"]
     search_fields = ["name", "prefix"]
     search_help_text = "name or first characters"
     fields = ["name", "prefix", "scope", "user", "created_at", "expires_at", "last_used_at", "revoked_at"]
-    actions = ["revoke_selected"]
-    actions_row = ["revoke_one"]
+    revoke_title = "Revoke tokens"
+    revoke_question = "Revoke these tokens? Whoever uses them is refused from then on. It can't be undone."
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Whoever may add tokens makes them for themselves, with no more than they may do."""
         return request.user.has_perm("wiki.add_token")
-
-    def has_revoke_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Whoever may change tokens may revoke them."""
-        return request.user.has_perm("wiki.change_token")
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
         """The form of a new token, with the scopes that its maker has; else what there is to see."""
@@ -107,27 +98,14 @@ class TokenAdmin(ReadOnlyAdmin):
             return "revoked"
         return "expired" if token.expires_at and token.expires_at <= timezone.now() else "in force"
 
-    @admin.action(description="Revoke selected tokens", permissions=["revoke"])
-    def revoke_selected(self, request: HttpRequest, queryset: QuerySet[Token]) -> HttpResponse | None:
-        """Ask about the tokens that were ticked; once confirmed, revoke those that were named."""
-        if CONFIRMED not in request.POST:
-            return self._confirmation(request, queryset)
-        count = revoke_tokens(pks=queryset.values_list("pk", flat=True), author=person(request))
-        self.message_user(request, f"{count} revoked." if count else "They were revoked already.", messages.SUCCESS)
-        return None
+    def named(self, row: Token) -> str:
+        """Its name, its first characters and its scope."""
+        return f"{visible(row.name)} ({row.prefix}…, {row.scope})"
 
-    @action(description="Revoke", permissions=["revoke"])  # type: ignore[untyped-decorator]
-    def revoke_one(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Ask about one token: a link only leads to the question, so that no other site can have it followed."""
-        return self._confirmation(request, Token.objects.filter(pk=object_id))
+    def has_ended(self, row: Token) -> bool:
+        """Whether it is revoked."""
+        return row.revoked_at is not None
 
-    def _confirmation(self, request: HttpRequest, tokens: Iterable[Token]) -> HttpResponse:
-        context = {
-            **self.admin_site.each_context(request),
-            "title": "Revoke tokens",
-            "opts": self.opts,
-            "tokens": tokens,
-            "checkbox": ACTION_CHECKBOX_NAME,
-            "confirmed": CONFIRMED,
-        }
-        return TemplateResponse(request, "wiki/admin/revoke_tokens.html", context)
+    def revoke(self, request: HttpRequest, rows: QuerySet[Token]) -> int:
+        """End these tokens."""
+        return revoke_tokens(pks=rows.values_list("pk", flat=True), author=person(request))

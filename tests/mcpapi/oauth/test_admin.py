@@ -49,7 +49,7 @@ def page(client: Client, name: str, *args: object) -> str:
 
 def revoke(client: Client, kind: str, **more: str) -> int:
     row = KINDS[kind].objects.latest("pk")
-    data = {"action": "revoke_selected", "_selected_action": str(row.pk), **more}
+    data = {"action": "revoke_selected", "_selected_action": str(row.pk), "confirmed": "yes", **more}
     return client.post(reverse(f"admin:oauth2_provider_{kind}_changelist"), data).status_code
 
 
@@ -76,6 +76,25 @@ def test_to_revoke_one_ends_the_pair(boss, held, kind):
     assert Application.objects.exists()
     again = agent.exchange(code, client_secret=agent.secret)
     assert again.status == (400 if kind == "application" else 200)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_to_end_is_named_first_and_no_more_than_that_ends(boss, held, kind):
+    agent, tokens, code = held
+    before = {name: model.objects.count() for name, model in KINDS.items()}
+    row = KINDS[kind].objects.latest("pk")
+    across = {"action": "revoke_selected", "_selected_action": str(row.pk), "select_across": "1"}
+    ways = [boss.post(reverse(f"admin:oauth2_provider_{kind}_changelist"), across)]
+    link = re.search(r'href="([^"]*revoke_one[^"]*)"', page(boss, f"{kind}_changelist"))
+    ways.append(boss.get(link[1]))
+    for asked in ways:
+        text = asked.content.decode()
+        assert asked.status_code == 200 and "Claude" in text and "Revoke 1" in text
+        assert re.findall(r'name="_selected_action" value="(\d+)"', text) == [str(row.pk)]
+        assert all(
+            secret not in text for secret in (agent.secret, code, *map(str, tokens.values())) if len(secret) > 20
+        )
+    assert {name: model.objects.count() for name, model in KINDS.items()} == before
 
 
 def test_a_code_can_be_ended_before_it_is_used(boss, held):
