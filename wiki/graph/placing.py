@@ -26,17 +26,17 @@ _STEPS: Final = 150
 _STEPS_AMONG: Final = 40
 _CELLS: Final = 128  # a side of the grid
 _GOLDEN: Final = 2.399963229728653  # the angle by which seeds of a sunflower follow each other
-_GRAVITY: Final = 0.02  # keeps parts that nothing joins on one map
+_GRAVITY: Final = 0.15  # keeps parts that nothing joins on one map
 _RING: Final = 1.12  # where nodes without edges begin, beside the outermost of the others
 _ABROAD: Final = 0.15  # of a spring's pull between communities: what belongs together is seen to
-_APART: Final = 0.55  # what two nodes keep between them, where there is one node a unit of area
+_APART: Final = 0.9  # what two nodes keep between them; a spring by itself comes to rest at about 1
 
 Place = tuple[float, float]
 Edge = tuple[int, int, float]
 
 
 class Places(NamedTuple):
-    """``at``: a place a node, in -1..1. ``reach``: what 1 is in units of which the inner map has one a node of area."""
+    """``at``: a place a node, in -1..1. ``reach``: what 1 is in lengths of a spring."""
 
     at: list[Place]
     reach: float

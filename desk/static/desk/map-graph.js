@@ -1,5 +1,5 @@
 // The map's pages and ties as the server sends them, made ready to be drawn and asked.
-const GROUPS = 10; // communities with a colour of their own; the smaller ones share one
+const GROUPS = 10; // communities with a colour and an entry of their own; the smaller ones share the colours, paler
 
 const ends = (flat) => {
   const a = new Uint32Array(flat.length / 2);
@@ -85,7 +85,7 @@ export const read = (data) => {
       }
     }
     for (let page = 0; page < count; page += 1) groups[of[page]].pages.push(page);
-    return { of, groups };
+    return { of, groups, pale: (page) => (groups[of[page]].color === "small" ? `pale-${data.community[page] % GROUPS}` : null) };
   };
 
   return {

@@ -5,7 +5,7 @@ const MARGIN = 0.2; // of the width and height, drawn beyond each side, so that 
 const MOST_PIXELS = 5_000_000; // of a bitmap: 80 MB while it is drawn
 const STILL = 70; // ms without movement, after which the bitmap is drawn anew
 const CLOSE = 14; // CSS pixels around the pointer in which a page is found
-const AREA_A_NAME = 11_000; // square CSS pixels
+const AREA_A_NAME = 18_000; // square CSS pixels
 const LONGEST = 34; // characters of a name
 
 const still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -23,6 +23,7 @@ export class View {
     this.pointed = -1;
     this.found = null; // pages that a search has found: a Set
     this.dim = 0;
+    this.inset = [0, 0];
     this.widths = new Map();
     this.at = zoomIdentity;
     this.zoom = zoom()
@@ -75,6 +76,13 @@ export class View {
 
   // --- where it is looked at ---
 
+  // `over`: the element that lies over the picture, above it or at its left.
+  beside(over) {
+    const wide = over.offsetWidth < this.canvas.clientWidth / 2;
+    this.inset = wide ? [over.offsetLeft + over.offsetWidth, 0] : [0, over.offsetTop + over.offsetHeight];
+    this.resize();
+  }
+
   resize() {
     const { clientWidth: width, clientHeight: height } = this.canvas;
     if (!width || !height) return;
@@ -88,23 +96,30 @@ export class View {
     this.paint();
   }
 
+  // What lies over the picture's left and top leaves so much room; the map is put into it.
+  get middle() {
+    return [(this.width + this.inset[0]) / 2, (this.height + this.inset[1]) / 2];
+  }
+
   get unit() {
     const { wide = 1, high = 1 } = this.graph ?? {};
-    return Math.min((this.width * 0.47) / wide, (this.height * 0.46) / high);
+    return Math.min(((this.width - this.inset[0]) * 0.46) / wide, ((this.height - this.inset[1]) * 0.46) / high);
+  }
+
+  // The side of the square that each page would have for itself, in CSS pixels.
+  get room() {
+    return Math.sqrt((Math.PI * this.unit ** 2) / (this.graph.count || 1));
   }
 
   screen(page) {
     const { x, y, k } = this.at;
-    return [
-      (this.graph.x[page] * this.unit + this.width / 2) * k + x,
-      (this.graph.y[page] * this.unit + this.height / 2) * k + y,
-    ];
+    const [right, down] = this.middle;
+    return [(this.graph.x[page] * this.unit + right) * k + x, (this.graph.y[page] * this.unit + down) * k + y];
   }
 
   // What a page of weight 1 has as its radius, in CSS pixels: a part of the room that each has, growing as one comes near.
   get size() {
-    const room = Math.sqrt((Math.PI * this.unit ** 2) / (this.graph.count || 1));
-    return Math.min(6, Math.max(0.75, room * 0.16)) * Math.min(5, Math.sqrt(this.at.k));
+    return Math.min(6, Math.max(0.9, this.room * 0.16)) * Math.min(5, Math.sqrt(this.at.k));
   }
 
   go(transform) {
@@ -126,11 +141,13 @@ export class View {
     select(this.canvas).call(this.zoom.translateBy, -right / k, -down / k);
   }
 
-  to(page, least = 4) {
-    const k = Math.max(this.at.k, least);
-    const x = this.graph.x[page] * this.unit + this.width / 2;
-    const y = this.graph.y[page] * this.unit + this.height / 2;
-    this.go(zoomIdentity.translate(this.width / 2 - x * k, this.height / 2 - y * k).scale(k));
+  // Go to a page, near enough to tell it from the others.
+  to(page) {
+    const k = Math.max(this.at.k, 1.6, this.graph.count ** 0.18);
+    const [right, down] = this.middle;
+    const x = this.graph.x[page] * this.unit + right;
+    const y = this.graph.y[page] * this.unit + down;
+    this.go(zoomIdentity.translate(right - x * k, down - y * k).scale(k));
   }
 
   // The page shown nearest to a point of the canvas; -1 where none is within `reach` CSS pixels.
@@ -138,8 +155,8 @@ export class View {
     if (!this.tree) return -1;
     const { x, y, k } = this.at;
     const scale = this.unit * k;
-    const middle = [this.width / 2, this.height / 2];
-    const page = this.tree.find((px - x - middle[0] * k) / scale, (py - y - middle[1] * k) / scale, reach / scale);
+    const [right, down] = this.middle;
+    const page = this.tree.find((px - x - right * k) / scale, (py - y - down * k) / scale, reach / scale);
     return page ?? -1;
   }
 
@@ -155,16 +172,23 @@ export class View {
 
   // --- the bitmap ---
 
+  // Where the bitmap lies as one looks now: its left and top in CSS pixels, and how much it is stretched.
+  lies() {
+    const { at, margin, middle, unit } = this.sheet;
+    const stretch = (this.unit * this.at.k) / (unit * at.k);
+    const [left, top] = ["x", "y"].map((axis, side) => {
+      const origin = margin[side] + middle[side] * at.k + at[axis]; // of the map, in the bitmap
+      return this.middle[side] * this.at.k + this.at[axis] - origin * stretch;
+    });
+    return { stretch, left, top };
+  }
+
   covered() {
     if (!this.bitmap) return false;
-    const { at, margin } = this.sheet;
-    const stretch = this.at.k / at.k;
+    const { stretch, left, top } = this.lies();
     if (stretch > 1.8 || stretch < 0.7) return false;
-    const left = (-margin[0] - at.x) * stretch + this.at.x;
-    const top = (-margin[1] - at.y) * stretch + this.at.y;
-    const right = left + (this.width + 2 * margin[0]) * stretch;
-    const bottom = top + (this.height + 2 * margin[1]) * stretch;
-    return left <= 0 && top <= 0 && right >= this.width && bottom >= this.height;
+    const { wide, high } = this.sheet;
+    return left <= 0 && top <= 0 && left + wide * stretch >= this.width && top + high * stretch >= this.height;
   }
 
   ask() {
@@ -179,15 +203,19 @@ export class View {
       sheet: {
         at: { x, y, k },
         margin,
+        middle: this.middle,
+        unit: this.unit,
+        wide: size[0],
+        high: size[1],
         ratio,
         width: Math.round(size[0] * ratio),
         height: Math.round(size[1] * ratio),
         scale: this.unit * k * ratio,
-        left: ((this.width / 2) * k + x + margin[0]) * ratio,
-        top: ((this.height / 2) * k + y + margin[1]) * ratio,
+        left: (this.middle[0] * k + x + margin[0]) * ratio,
+        top: (this.middle[1] * k + y + margin[1]) * ratio,
         size: this.size * ratio,
-        spread: Math.sqrt(k),
-        bold: Math.min(0.5, Math.max(0.05, 9 / Math.sqrt(this.graph.a.length || 1)) * Math.sqrt(k)),
+        long: Math.max(90, 5 * this.room) * Math.sqrt(k),
+        bold: Math.min(0.6, Math.max(0.09, 9 / Math.sqrt(this.graph.a.length || 1)) * Math.sqrt(k)),
       },
     });
   }
@@ -223,16 +251,9 @@ export class View {
     const step = still.matches ? 1 : 0.25;
     this.dim += Math.sign(wanted - this.dim) * Math.min(step, Math.abs(wanted - this.dim));
     if (this.bitmap) {
-      const { at, margin } = this.sheet;
-      const stretch = this.at.k / at.k;
+      const { stretch, left, top } = this.lies();
       pen.globalAlpha = 1 - 0.75 * this.dim;
-      pen.drawImage(
-        this.bitmap,
-        (-margin[0] - at.x) * stretch + this.at.x,
-        (-margin[1] - at.y) * stretch + this.at.y,
-        (width + 2 * margin[0]) * stretch,
-        (height + 2 * margin[1]) * stretch,
-      );
+      pen.drawImage(this.bitmap, left, top, this.sheet.wide * stretch, this.sheet.high * stretch);
       pen.globalAlpha = 1;
     }
     const first = this.emphasis();

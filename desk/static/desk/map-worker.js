@@ -4,10 +4,8 @@
 "use strict";
 
 let graph = null; // x, y: -1 … 1; weight: of a page's radius; a, b: ends of ties; order: pages as they are drawn
-let look = null; // color: 3 bytes a page; shown: 1 a page; paper: [r, g, b]; bold: how dark ties are, 0 … 1
+let look = null; // color: 3 bytes a page; shown: 1 a page; paper: [r, g, b]
 let ink = new Float32Array(0); // red, green, blue, cover of each pixel
-
-const LONG = 90; // CSS pixels from which on a tie is drawn fainter, the longer the fainter
 
 const put = (at, red, green, blue, cover) => {
   const rest = 1 - cover;
@@ -85,7 +83,7 @@ const ties = (sheet) => {
     const x1 = x[other] * scale + left;
     const y1 = y[other] * scale + top;
     const length = Math.hypot(x1 - x0, y1 - y0) / ratio;
-    const cover = sheet.bold * Math.min(1, (LONG * sheet.spread) / length);
+    const cover = sheet.bold * Math.min(1, sheet.long / length); // the longer, the fainter
     if (cover < 0.004) continue;
     const i = one * 3;
     const j = other * 3;

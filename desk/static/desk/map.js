@@ -41,13 +41,27 @@ const ink = () => {
   return { value, paper: value("map-paper"), text: value("ink"), font: value("sans") };
 };
 
+// Halfway between two colours, "#rrggbb" each.
+const mixed = (one, other) => {
+  const part = (color, from) => parseInt(color.slice(from, from + 2), 16);
+  const half = (from) => Math.round(0.55 * part(one, from) + 0.45 * part(other, from)).toString(16).padStart(2, "0");
+  return `#${half(1)}${half(3)}${half(5)}`;
+};
+
 const dress = () => {
   const found = ink();
   const colors = groups.groups.map(({ color }) => found.value(color) || found.value("rest"));
   const shown = Uint8Array.from(groups.of, (group, page) =>
     (chosen.size && !chosen.has(group)) || (!loose && !graph.degree[page]) ? 0 : 1,
   );
-  view.dress(Array.from(groups.of, (group) => colors[group]), shown, found);
+  const pale = new Map();
+  const color = (page) => {
+    const name = groups.pale(page);
+    if (!name) return colors[groups.of[page]];
+    if (!pale.has(name)) pale.set(name, mixed(found.value(name.replace("pale", "group")), found.paper));
+    return pale.get(name);
+  };
+  view.dress(Array.from(groups.of, (_, page) => color(page)), shown, found);
   if (pinned >= 0 && !shown[pinned]) pin(-1);
   const seen = shown.reduce((sum, one) => sum + one, 0);
   part("seen").textContent = seen === graph.count ? "" : `${seen.toLocaleString("en-GB")} of ${count(graph.count, "page")} shown`;
@@ -73,6 +87,7 @@ const legend = () => {
     return make("li", {}, button);
   });
   part("legend").replaceChildren(...entries.filter(Boolean));
+  view.beside(part("side"));
   dress();
 };
 
@@ -198,7 +213,7 @@ canvas.addEventListener("auxclick", (event) => {
 });
 
 // By keyboard the page in the middle of the picture is the one that is meant.
-const aim = () => pin(view.near(view.width / 2, view.height / 2, Math.min(view.width, view.height) / 4));
+const aim = () => pin(view.near(...view.middle, Math.min(view.width, view.height) / 4));
 const panned = (right, down) => (event) => {
   const step = event.shiftKey ? 240 : 70;
   view.pan(right * step, down * step);
@@ -249,8 +264,9 @@ const fetched = async () => {
 const await_newer = async (left) => {
   const answer = await fetch(root.dataset.map, { method: "HEAD", credentials: "same-origin" }).catch(() => null);
   if (answer?.ok && answer.headers.get("ETag") !== tag) {
+    const data = await fetched();
     pin(-1);
-    show(await fetched());
+    show(data);
     part("stale").hidden = true;
   } else if (left) setTimeout(await_newer, AGAIN, left - 1);
 };
@@ -258,13 +274,11 @@ const await_newer = async (left) => {
 const begin = async () => {
   root.hidden = false;
   view = new View(canvas, root.dataset.worker, () => listed(false));
-  try {
-    show(await fetched());
-  } catch (error) {
-    part("failed").hidden = false;
-    part("stage").hidden = true;
-    return;
-  }
+  const data = await fetched().catch(() => null);
+  part("failed").hidden = data !== null;
+  part("stage").hidden = data === null;
+  if (!data) return;
+  show(data);
   const wanted = graph.paths.indexOf(new URLSearchParams(location.search).get("at"));
   if (wanted >= 0) take(wanted);
   part("by").addEventListener("change", () => legend());
