@@ -93,6 +93,8 @@ class Vault:
             return self._id
         with self.open_state() as folder:
             found = None if folder is None else stored_id(folder)
+        if found is None and self._id is not None:
+            raise _lost_state_folder()
         if found is None:
             raise SynapseError(
                 ErrorCode.STORAGE_ERROR, "The vault has no id yet. Run `manage.py init_vault` or `manage.py rescan`."
@@ -109,6 +111,7 @@ class Vault:
             known = None if folder is None else stored_id(folder)
         if known is not None:
             return known
+        self._id = None  # one that is gone for good is no reason to make no other
         with self.lock("vault-id"), self.make_state() as folder:
             return store_id(folder)
 
@@ -229,7 +232,11 @@ class Vault:
 
     @contextlib.contextmanager
     def make_state(self) -> Iterator[int]:
-        """Like :meth:`open_state`, and makes the folder if it is not there."""
+        """Like :meth:`open_state`, and makes the folder if it is not there.
+
+        One that was there is not made again: an empty one would stand where it is to be mounted or put back, and what
+        is kept in it would be missing. Raises ``storage_error``.
+        """
         with contextlib.ExitStack() as stack:
             try:
                 folder = stack.enter_context(self._state_folder(create=True))
@@ -261,13 +268,16 @@ class Vault:
         base = self._base()
         if create and base != self.root:
             base.mkdir(parents=True, exist_ok=True)
+        known = base == self.root and self._id is not None
         with self._open_root() if base == self.root else _open_folder(base) as above, contextlib.ExitStack() as stack:
             try:
-                opened = folder_beneath(above, STATE, create=create, mechanism=self._mechanism)
+                opened = folder_beneath(above, STATE, create=create and not known, mechanism=self._mechanism)
                 folder = stack.enter_context(opened)
             except OSError as error:
                 if error.errno in (errno.ELOOP, errno.ENOTDIR):
                     raise _no_state_folder() from None
+                if create and error.errno == errno.ENOENT:
+                    raise _lost_state_folder() from None
                 raise
             yield folder
 
@@ -351,4 +361,11 @@ def _no_state_folder() -> SynapseError:
     return SynapseError(
         ErrorCode.STORAGE_ERROR,
         "The name .synapse in the vault is a symlink or a file. Remove it, so that Synapse can make its own folder.",
+    )
+
+
+def _lost_state_folder() -> SynapseError:
+    return SynapseError(
+        ErrorCode.STORAGE_ERROR,
+        "The vault's folder has lost its .synapse folder. Mount the vault, or put .synapse back from a copy.",
     )

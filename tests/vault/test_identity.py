@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import shutil
 import threading
 import uuid
 from pathlib import Path
@@ -189,3 +191,27 @@ def test_the_line_is_on_disk_when_record_returns(vault: Vault, monkeypatch: pyte
         None,
         uuid.UUID(int=4),
     ]
+
+
+def test_a_state_folder_that_is_gone_is_not_made_again(vault: Vault, tmp_path: Path) -> None:
+    """Where it is to be put back, an empty one would be in the way."""
+    known = vault.ensure_id()
+    assert vault.id == known
+    away = tmp_path / "away"
+    (vault.root / ".synapse").rename(away)
+    for work in (lambda: vault.lock("jobs"), vault.make_state, lambda: contextlib.nullcontext(vault.id)):
+        with pytest.raises(SynapseError, match=r"lost its \.synapse") as refused, work():
+            pass
+        assert refused.value.code is ErrorCode.STORAGE_ERROR
+    assert not (vault.root / ".synapse").exists()
+    away.rename(vault.root / ".synapse")
+    with vault.lock("jobs"):
+        assert vault.id == known
+
+
+def test_an_id_that_is_gone_for_good_can_be_made_anew(vault: Vault) -> None:
+    known = vault.ensure_id()
+    assert vault.id == known
+    shutil.rmtree(vault.root / ".synapse")
+    made = vault.ensure_id()
+    assert made != known and vault.id == made

@@ -98,6 +98,7 @@ def test_a_mount_point_without_its_vault(vault: VaultFolder, client: Any) -> Non
 
 def test_a_vault_that_has_lost_its_id(vault: VaultFolder, client: Any) -> None:
     shutil.move(str(current_vault().state), str(vault.root.with_name("state")))
+    assert scan().stopped, "which is not told as too much that is gone"
     assert found() == {Fault.VAULT_WITHOUT_ID}
     assert said_by_doctor(Fault.VAULT_WITHOUT_ID) is Verdict.ERROR
     assert said_by_ready(client, Fault.VAULT_WITHOUT_ID) == 503

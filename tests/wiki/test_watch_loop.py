@@ -116,28 +116,30 @@ def test_it_looks_at_everything_now_and_then(passes: Passes, watching) -> None: 
     until(lambda: passes.scans >= 4)
 
 
-def test_a_root_that_comes_back_is_scanned_at_once(
+@pytest.mark.parametrize("name", ["", ".synapse"], ids=["the root", "its .synapse alone"])
+def test_what_comes_back_is_scanned_at_once(
     vault_folder: VaultFolder,
     passes: Passes,
     watching,  # type: ignore[no-untyped-def]
     monkeypatch: pytest.MonkeyPatch,
+    name: str,
 ) -> None:
-    seen_away, real = threading.Event(), sync_watching.root_problem
+    seen_away, real = threading.Event(), sync_watching._is_away
 
-    def look(vault: Vault) -> str | None:
-        problem = real(vault)
-        if problem:
+    def look(vault: Vault) -> bool:
+        away = real(vault)
+        if away:
             seen_away.set()
-        return problem
+        return away
 
     vault_folder.write("wiki/a.md", "text")
-    monkeypatch.setattr(sync_watching, "root_problem", look)
+    monkeypatch.setattr(sync_watching, "_is_away", look)
     watching()
-    away = vault_folder.root.with_name("away")
-    vault_folder.root.rename(away)
+    here, away = vault_folder.root / name, vault_folder.root.with_name("away")
+    here.rename(away)
     assert seen_away.wait(60)
     before = passes.scans
-    away.rename(vault_folder.root)
+    away.rename(here)
     until(lambda: passes.scans > before, 60)
 
 

@@ -124,13 +124,13 @@ def _bound(*, known: bool) -> Iterator[Trouble]:
         if empty and Page.objects.live().exists():
             yield Trouble(Fault.VAULT_EMPTY)
             return
-        stopped = VaultState.objects.filter(pk=STATE_PK).values_list("last_scan", flat=True).first() or {}
-        if stopped.get("stopped"):
-            yield Trouble(Fault.SCAN_STOPPED)
         _ = current_vault().id
     except (SynapseError, OSError):
         yield Trouble(Fault.VAULT_WITHOUT_ID)
         return
+    stopped = VaultState.objects.filter(pk=STATE_PK).values_list("last_scan", flat=True).first() or {}
+    if stopped.get("stopped"):
+        yield Trouble(Fault.SCAN_STOPPED)
     try:
         check_binding()
     except SynapseError:

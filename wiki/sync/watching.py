@@ -38,9 +38,9 @@ def watch_vault(
 ) -> None:
     """Scan the vault, then take in each change once its file has been still for SYNAPSE_SETTLE_SECONDS.
 
-    A root that comes back after it was away is scanned at once. Returns after ``stop`` is set. ``heard`` gets the
-    report of each pass that changed or stopped something. Errors of disk and database are logged, and what they cost
-    is made good by the next pass.
+    A root that comes back after it was away, or gets its ``.synapse`` back, is scanned at once. Returns after ``stop``
+    is set. ``heard`` gets the report of each pass that changed or stopped something. Errors of disk and database are
+    logged, and what they cost is made good by the next pass.
     """
     vault = current_vault()
     news = watch(vault, stop=stop, settle=settings.SYNAPSE_SETTLE_SECONDS)
@@ -87,10 +87,13 @@ class WatchThread(threading.Thread):
     def run(self) -> None:
         """Watch until the event is set."""
         while not self._stop_event.is_set():
-            with current_vault().try_lock(WATCH_LOCK) as first:
-                if first or not self._stand_in:
-                    watch_vault(stop=self._stop_event, heard=self._heard)
-                    return
+            try:
+                with current_vault().try_lock(WATCH_LOCK) as first:
+                    if first or not self._stand_in:
+                        watch_vault(stop=self._stop_event, heard=self._heard)
+                        return
+            except SynapseError as error:  # a vault that is away has no place for a lock, and comes back
+                logger.warning("the vault can't be watched; it is tried again", extra={"reason": error.code.value})
             self._stop_event.wait(STAND_IN_SECONDS)
 
     def _heard(self, report: ScanReport) -> None:
@@ -129,10 +132,11 @@ class _Feed(threading.Thread):
 
 
 def _is_away(vault: Vault) -> bool:
-    """Whether the root is missing, empty or not to be read now."""
+    """Whether the root is missing, empty, without its ``.synapse``, or not to be read now."""
     try:
+        _ = vault.id
         return root_problem(vault) is not None
-    except OSError:
+    except (OSError, SynapseError):
         return True
 
 
