@@ -11,6 +11,7 @@ PARTS = (
     "benchmarks.operations",
     "benchmarks.meaning",
     "benchmarks.reviews",
+    "benchmarks.desk",
     "benchmarks.producers",
     "benchmarks.mcp",
 )
