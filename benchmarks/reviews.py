@@ -2,8 +2,9 @@
 
     python -m benchmarks.reviews [--json]
 
-Filing, listing, the preview of a bulk decision of 200 and the decision itself, at 3,000 and 5,000 pending items; on
-SQLite, or on the PostgreSQL server that DATABASE_URL names. Times are of the wall and of this process, in
+Filing, listing, the pages of the admin, the preview of a bulk decision of 200 and the decision itself, at 3,000 and
+5,000 pending items; on SQLite, or on the PostgreSQL server that DATABASE_URL names. A page of the admin is Django's
+answer, the template included, without a network. Times are of the wall and of this process, in
 milliseconds; p50 and p95 over the repetitions, and the bound on p50.
 """
 
@@ -91,6 +92,30 @@ def _lists(count: int, page: Any) -> list[Row]:
     return [*rows, timed(f"list those of one page, of {count:,}", 300, [of_page] * 20)]
 
 
+def _admin(count: int) -> list[Row]:
+    """What a person opens: the list in its views, and one item with its neighbours."""
+    from django.contrib.auth.models import User
+    from django.test import Client
+    from django.urls import reverse
+
+    client = Client(headers={"host": "127.0.0.1"})
+    client.force_login(User.objects.get_or_create(username="person", is_staff=True, is_superuser=True)[0])
+
+    def look(address: str) -> None:
+        answer = client.get(address)
+        assert answer.status_code == 200, "a refusal is no measure of a page"
+
+    items = reverse("admin:reviews_reviewitem_changelist")
+    views = {"Inbox": "", "Conflicts": "?view=conflicts", "one type": "?item_type=missing-page", "a search": "?q=77"}
+    last = reverse("admin:reviews_reviewitem_change", args=[_ids(count)[-1]])
+    look(items)
+    rows = [
+        timed(f"open the list of {count:,}: {name}", 300, [partial(look, items + query)] * 20)
+        for name, query in views.items()
+    ]
+    return [*rows, timed(f"open the last item of {count:,}", 300, [partial(look, last)] * 20)]
+
+
 def _decisions(count: int) -> list[Row]:
     from reviews import services
     from reviews.actions import action_named
@@ -119,7 +144,7 @@ def _decisions(count: int) -> list[Row]:
 def _at(count: int, pages: list[Any]) -> list[Row]:
     from reviews.services import forget_all
 
-    rows = [*_filing(count, pages), *_lists(count, pages[3]), *_decisions(count)]
+    rows = [*_filing(count, pages), *_lists(count, pages[3]), *_admin(count), *_decisions(count)]
     forget_all()
     return rows
 
