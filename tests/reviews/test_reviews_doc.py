@@ -55,3 +55,13 @@ def test_every_command_is_shown() -> None:
     (choices,) = [action.choices for action in parser._actions if action.dest == "command"]
     shown = re.findall(r"^manage\.py reviews (\w+)", DOCUMENT, re.M)
     assert shown == list(choices or ())
+
+
+def test_every_key_is_described_as_the_admin_describes_it() -> None:
+    root = Path(__file__).resolve().parents[2]
+    keys = (root / "reviews" / "templates" / "reviews" / "admin" / "keys.html").read_text(encoding="utf-8")
+    shown = {key for line in re.findall(r"<dt>(.*?)</dt>", keys) for key in re.findall(r"<kbd>(.)</kbd>", line)}
+    described = {
+        key for row in re.findall(r"^\| (`.`(?: `.`)*) \|", DOCUMENT, re.M) for key in re.findall("`(.)`", row)
+    }
+    assert described == shown != set()
