@@ -277,7 +277,7 @@ _DAY = 86_400
 OAUTH2_PROVIDER: dict[str, Any] = {
     # Tokens name who issued them by this; without a public address it is the Host of each request.
     "OIDC_ISS_ENDPOINT": f"{_public.scheme}://{_public.netloc}" if _public.hostname else "",
-    "OAUTH2_SERVER_CLASS": "oauthlib.oauth2.WebApplicationServer",  # codes and refresh tokens, and no other grant
+    "OAUTH2_SERVER_CLASS": "mcpapi.oauth.codes.Server",  # codes and refresh tokens, and no other grant
     "OAUTH2_VALIDATOR_CLASS": "mcpapi.oauth.validator.Validator",
     "SCOPES_BACKEND_CLASS": "mcpapi.oauth.scopes.OfferedScopes",
     "ACCESS_TOKEN_GENERATOR": "mcpapi.oauth.tokens.new_access_token",

@@ -15,6 +15,7 @@ from oauthlib.oauth2.rfc6749 import errors
 
 from mcpapi.oauth.addresses import is_own_resource, issuer
 from mcpapi.oauth.clients import SECRET_PREFIX, digest_of_secret, is_admitted
+from mcpapi.oauth.codes import digest_of_code
 from mcpapi.oauth.redirects import fault_in
 from mcpapi.oauth.scopes import grantable, offered
 from mcpapi.oauth.tokens import family_of
@@ -78,7 +79,7 @@ class Validator(OAuth2Validator):  # type: ignore[misc]
         if request.code_challenge_method != "S256":
             raise errors.InvalidRequestError(description="Send code_challenge_method=S256.", request=request)
         request.scopes = grantable(request.user, request.scopes)
-        return super()._create_authorization_code(request, code, expires)
+        return super()._create_authorization_code(request, {**code, "code": digest_of_code(code["code"])}, expires)
 
     def validate_code(self, client_id: str, code: str, client: Any, request: Any, *args: Any, **kwargs: Any) -> bool:
         """A code that waits, of somebody active. One that was used before ends what came of it (RFC 6749, 4.1.2)."""

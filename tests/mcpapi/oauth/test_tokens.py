@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import logging
 from datetime import timedelta
@@ -46,6 +47,15 @@ def test_a_code_that_is_shown_again_ends_what_came_of_it(agent, reader):
     refused(agent.exchange(code), "invalid_grant")
     assert not holds(newer)
     refused(agent.refresh(newer["refresh_token"]), "invalid_grant")
+
+
+def test_of_a_code_a_digest_is_kept_which_is_no_code_itself(agent, reader):
+    agent.register()
+    code = agent.code("rita")
+    kept = Grant.objects.get().code
+    assert kept == hashlib.sha256(code.encode()).hexdigest()
+    refused(agent.exchange(kept), "invalid_grant")
+    assert agent.exchange(code).status == 200
 
 
 def test_a_code_of_one_client_is_worth_nothing_to_another(agent, reader):
