@@ -123,7 +123,7 @@ def _waiting(index: Path) -> int:
 def _answers(url: str) -> bool:
     try:
         with urllib.request.urlopen(f"{url}/health/live", timeout=20) as answer:
-            return answer.status == 200
+            return bool(answer.status == 200)
     except (urllib.error.URLError, ConnectionError, TimeoutError):
         return False
 
