@@ -82,13 +82,20 @@ def _filters(given: dict[str, str]) -> dict[str, Any]:
 
 def _found(query: str, filters: dict[str, Any], *, live: bool) -> dict[str, Any]:
     answer: SearchAnswer
+    most = _WHILE_TYPING if live else _RESULTS
     if live:
-        answer = search(query, k=_WHILE_TYPING, prefix=True, **filters)
+        answer = search(query, k=most, prefix=True, **filters)
     else:
-        answer = retrieve(query, k=_RESULTS, with_context=False, **filters)
+        answer = retrieve(query, k=most, with_context=False, **filters)
     asked = analyse(query, prefix=live)
     hits = [_hit(hit, asked) for hit in answer.hits]
-    return {"hits": hits, "degraded": answer.degraded, "unavailable": answer.unavailable, "live": live}
+    return {
+        "hits": hits,
+        "full": len(hits) == most,
+        "degraded": answer.degraded,
+        "unavailable": answer.unavailable,
+        "live": live,
+    }
 
 
 def _hit(hit: SearchHit, asked: WordsQuery) -> Hit:

@@ -207,6 +207,17 @@ def test_search_while_typing_gives_only_the_results(reader: Client, wiki: VaultF
     assert "Alan Turing" in html and "<html" not in html and "<mark>Machines</mark>" in html
 
 
+def test_search_says_whether_there_may_be_more(
+    reader: Client, wiki: VaultFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(4):
+        wiki.write(f"many/{number}.md", "engines\n")
+    scan()
+    assert "data-count>4 results" in shown(reader, "/read?q=engines")
+    monkeypatch.setattr("desk.views.searching._RESULTS", 3)
+    assert "data-count>The best 3 results" in shown(reader, "/read?q=engines")
+
+
 def test_search_filters(reader: Client, wiki: VaultFolder) -> None:
     wiki.write("tagged/T.md", "---\ntype: concept\ntags: [one/two]\n---\nmachines\n")
     scan()
