@@ -3,14 +3,17 @@
 import os
 import subprocess
 import sys
+from io import StringIO
 
 import pytest
 from django.conf import settings
+from django.core.management import CommandError, call_command
 from django.db import ProgrammingError
 
 from synapse import diagnosis
 from vault.errors import SynapseError
 from wiki import faults, startup
+from wiki.binding import bind
 
 
 @pytest.mark.parametrize(("there", "fault"), [(False, faults.Fault.VAULT_GONE), (True, faults.Fault.TABLES_MISSING)])
@@ -31,6 +34,24 @@ def test_doctor_says_which_mode_of_writing_is_set(settings, mode, said):
     settings.MCP_REMOTE_WRITE_ENABLED = mode
     (writing,) = [finding for finding in diagnosis._doors() if finding.name == "remote writing"]
     assert writing.text.split(":")[0] == said
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("command", ["search", "retrieve"])
+@pytest.mark.parametrize("query", ["", "..."])
+def test_a_query_without_words_is_answered_by_every_command(vault_folder, command, query):
+    bind()
+    out, err = StringIO(), StringIO()
+    call_command(command, query, stdout=out, stderr=err)
+    assert "no words" in err.getvalue()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("command", ["search", "retrieve"])
+def test_no_query_at_all_is_a_mistake(vault_folder, command):
+    bind()
+    with pytest.raises(CommandError):
+        call_command(command)
 
 
 def run(folder, *arguments):

@@ -36,19 +36,24 @@ class SearchView(RestView):
         Found by words and meaning, and over the links of what was found. Operators are words.
         """
         given = params.query_params(request, serializers.SearchQuerySerializer)
-        answer = retrieve(
-            given["q"],
-            preset=given["preset"],
-            k=None if given["k"] is None else max(1, min(given["k"], MOST_SHOWN)),
-            depth=given["depth"],
-            context_window=given["context_window"],
-            types=[given["type"]] if given["type"] else None,
-            tag=given["tag"],
-            path_prefix=given["prefix"],
-            lang=given["lang"],
-            updated_since=given["updated_since"],
-            with_context=given["context"],
-        )
+        try:
+            answer = retrieve(
+                given["q"],
+                preset=given["preset"],
+                k=None if given["k"] is None else max(1, min(given["k"], MOST_SHOWN)),
+                depth=given["depth"],
+                context_window=given["context_window"],
+                types=[given["type"]] if given["type"] else None,
+                tag=given["tag"],
+                path_prefix=given["prefix"],
+                lang=given["lang"],
+                updated_since=given["updated_since"],
+                with_context=given["context"],
+            )
+        except SynapseError as error:
+            if error.repair.get("parameter") == "query":
+                error.repair["parameter"] = "q"  # what it is called here
+            raise
         if answer.unavailable:
             raise SynapseError(ErrorCode.SEARCH_UNAVAILABLE, " ".join((answer.degraded or {}).values()))
         return Response(answer.as_dict())

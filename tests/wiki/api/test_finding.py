@@ -53,7 +53,9 @@ def test_operators_are_words(rita: Rest, turing: Page, query: str) -> None:
 
 def test_queries_that_are_refused(rita: Rest) -> None:
     refused(rita.get("/search"), 400, "missing_required_params")
-    refused(rita.get("/search?q=" + "a" * 10_001), 400, "invalid_param_value")
+    long = rita.get("/search?q=" + "a" * 10_001)
+    refused(long, 400, "invalid_param_value")
+    assert long.json()["parameter"] == "q", "as it is called here"
     refused(rita.get("/search?q=" + "*" * 100_000), 400, "invalid_param_value")
     refused(rita.get("/search?q=a&ordering=password"), 400, "invalid_param_value")
     refused(rita.get("/search?q=a&type=x"), 400, "invalid_param_value")

@@ -32,17 +32,16 @@ class Command(SynapseCommand):
 
     def run(self, **options: Any) -> None:
         """Rebuild if asked to; search if there is a query."""
-        query = " ".join(options["query"])
-        if not query and not options["rebuild"]:
+        if not options["query"] and not options["rebuild"]:
             raise SynapseError(
                 ErrorCode.MISSING_REQUIRED_PARAMS, "Say what to look for: manage.py search WORDS.", parameter="query"
             )
         pages = rebuild_words() if options["rebuild"] else None
-        if not query:
+        if not options["query"]:
             self._say_rebuilt(pages, as_json=options["json"])
             return
         answer = search(
-            query,
+            " ".join(options["query"]),
             k=shown_at_most(options["k"]) or 8,
             prefix=options["as_you_type"],
             **filters(options),
