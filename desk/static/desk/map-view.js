@@ -133,7 +133,7 @@ export class View {
   }
 
   by(factor) {
-    select(this.canvas).call(this.zoom.scaleBy, factor);
+    select(this.canvas).call(this.zoom.scaleBy, factor, this.middle);
   }
 
   pan(right, down) {

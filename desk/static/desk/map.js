@@ -213,7 +213,7 @@ canvas.addEventListener("auxclick", (event) => {
 });
 
 // By keyboard the page in the middle of the picture is the one that is meant.
-const aim = () => pin(view.near(...view.middle, Math.min(view.width, view.height) / 4));
+const aim = () => pin(view.near(...view.middle, Math.max(view.width, view.height) / 3));
 const panned = (right, down) => (event) => {
   const step = event.shiftKey ? 240 : 70;
   view.pan(right * step, down * step);
