@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from django.contrib import admin
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from unfold.admin import checkbox
 from unfold.decorators import action
 
 from reviews.actions import ACTIONS
@@ -54,6 +56,8 @@ _LISTED: Final = (
     "reviewed_via",
     "page__title",
 )
+#: The classes of the theme's boxes, by which its scripts and ours find them.
+_BOX_CLASS: Final = str(checkbox.attrs["class"])
 _FILTERED_BY: Final = ("q", "item_type", "rule", "origin", "status")
 _WAITING: Final = ("kind", "shown_title", "about", "waits", "evidence")
 _DECIDED: Final = ("kind", "shown_title", "about", "state", "by", "when")
@@ -153,6 +157,12 @@ class ReviewItemAdmin(Decisions, ReadOnlyAdmin):
         if isinstance(answer, TemplateResponse) and answer.context_data and "cl" in answer.context_data:
             answer.context_data |= _all_that_match(answer.context_data["cl"])
         return answer
+
+    @admin.display(description="select")
+    def action_checkbox(self, item: ReviewItem) -> SafeString:
+        """The box to tick. Back on a list a browser would tick the same places, in which other items are by then."""
+        box = '<input type="checkbox" name="{}" value="{}" class="{}" aria-label="Select {}" autocomplete="off">'
+        return format_html(box, ACTION_CHECKBOX_NAME, item.pk, _BOX_CLASS, visible(item.title))
 
     @admin.display(description="type", ordering="item_type")
     def kind(self, item: ReviewItem) -> SafeString:
