@@ -83,7 +83,10 @@ class LinksFilter(admin.SimpleListFilter):
             return queryset.filter(~Exists(others), reserved=False)
         if not self.value():
             return queryset
-        return queryset.filter(pk__in=Link.objects.filter(state=self.value()).values("source_id"))
+        links = Link.objects.filter(state=self.value())
+        if self.value() == LinkState.RESOLVED:  # nearly every page has one, which is found among its first links
+            return queryset.filter(Exists(links.filter(source=OuterRef("pk"))))
+        return queryset.filter(pk__in=links.values("source_id"))
 
 
 class TagFilter(admin.SimpleListFilter):
