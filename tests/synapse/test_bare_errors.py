@@ -43,7 +43,7 @@ ALLOWED = {
     ("wiki/api/pages.py", "_written"): "a page that was written: 200 or 201",
     ("wiki/embedding/progress.py", "progress"): "the state of embedding, which may have failed; no answer to a failure",
     ("reviews/admin/decisions.py", "Decisions.decide_view"): "a page for people in the admin",
-    ("reviews/admin/decisions.py", "Decisions.bulk_view"): "a page for people in the admin",
+    ("reviews/admin/bulk.py", "BulkDecisions.bulk_view"): "a page for people in the admin",
     ("synapse/slow_headers.py", "TimelyProtocol.send_400_response"): "what is no HTTP: there is no request to answer",
     ("mcpapi/messages.py", "protocol_error"): "JSON-RPC 2.0's own form, with the envelope inside",
 }
