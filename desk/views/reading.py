@@ -18,6 +18,7 @@ from desk.rendering.anchors import heading_id
 from desk.rendering.leads import is_picture, page_address, picture_address
 from desk.views.base import DeskView
 from reviews.models import ReviewItem, Status
+from reviews.services.outdated import pages_behind
 from vault.errors import ErrorCode, SynapseError
 from vault.pages import ParsedPage, parse_page
 from vault.paths import classify
@@ -70,7 +71,7 @@ class PageView(DeskView):
                 "around": around(page),
                 "mentions": mentions(page, sources[:MENTIONS]),
                 "mentions_total": len(sources),
-                "sources": _sources(parsed),
+                "sources": _sources(parsed, page),
                 "ahead": read.content_hash != page.content_hash,
                 "decisions": ReviewItem.objects.filter(page=page, status=Status.PENDING).count(),
             }
@@ -103,6 +104,7 @@ class PageView(DeskView):
             "crumbs": crumbs(file.path),
             "citing": citing[:_CITING],
             "more_citing": len(citing) > _CITING,
+            "behind": pages_behind([file]).get(file.pk, set()) if file.kind == FileKind.SOURCE else set(),
         }
         if is_picture(file.path):
             shown["picture"] = picture_address(file.path)
@@ -153,15 +155,18 @@ def _contents(drawn: Rendered) -> list[Any]:
     return drawn.sections[:_SECTIONS] if len(drawn.sections) > 2 else []
 
 
-def _sources(page: ParsedPage) -> list[dict[str, str]]:
-    """The sources that a page names: with an address, where they are files of the vault."""
-    known = set(
-        File.objects.filter(path__in=page.sources, deleted_at__isnull=True).values_list("path", flat=True)
-    ) | set(Page.objects.live().filter(path__in=page.sources).values_list("path", flat=True))
+def _sources(parsed: ParsedPage, page: Page) -> list[dict[str, str]]:
+    """The sources that a page names: with an address, where they are files of the vault, and what to know of each."""
+    files = {file.path: file for file in File.objects.filter(path__in=parsed.sources, deleted_at__isnull=True)}
+    known = files.keys() | set(Page.objects.live().filter(path__in=parsed.sources).values_list("path", flat=True))
+    behind = pages_behind(files.values())
     found = []
-    for source in page.sources:
+    for source in parsed.sources:
         address = page_address(source) if source in known else ""
         if source.startswith(("https://", "http://")):
             address = source
-        found.append({"text": source, "address": address, "gone": "" if address or "/" not in source else "yes"})
+        hint = "" if address or "/" not in source else "not in the vault"
+        if source in files and page.pk in behind.get(files[source].pk, ()):
+            hint = "changed since this page was written"
+        found.append({"text": source, "address": address, "hint": hint})
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Iterable
 from typing import Final
 
 from reviews.models import CitedSource
@@ -15,7 +15,7 @@ from wiki.services.citations import source_key, sources_at
 MOST: Final = 5_000
 
 
-def pages_behind(files: Collection[File]) -> dict[int, set[int]]:
+def pages_behind(files: Iterable[File]) -> dict[int, set[int]]:
     """Of each of these sources that has changed (by number) the pages (by number) that were not rewritten since.
 
     That is known from when the scan has noticed the change; a decision about it, or a rewrite, makes up for it.

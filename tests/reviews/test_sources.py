@@ -71,6 +71,14 @@ def test_a_source_says_of_each_page_whether_it_is_behind(changed: VaultFolder, b
     assert shown.count("not rewritten") == 1 and "Follows" in shown and "Behind" in shown
 
 
+def test_the_reader_says_so_on_both_sides(changed: VaultFolder, boss: Client) -> None:
+    source = boss.get("/read/raw/sources/old.txt").content.decode()
+    assert source.count("not rewritten since it changed") == 1
+    told = "changed since this page was written"
+    assert boss.get("/read/notes/Behind.md").content.decode().count(told) == 1
+    assert told not in boss.get("/read/notes/Follows.md").content.decode()
+
+
 def test_nobody_is_behind_once_all_have_followed(changed: VaultFolder) -> None:
     changed.write("notes/Behind.md", CITING.format("raw/sources/old.txt", "rewritten too"))
     _look()
