@@ -19,7 +19,7 @@ from typing import IO, Any, Final
 from django.conf import settings
 from django.contrib.auth.models import Group, Permission, User
 from django.core.exceptions import ValidationError
-from django.db import IntegrityError, transaction
+from django.db import DataError, IntegrityError, transaction
 from oauth2_provider.models import get_application_model
 
 from reviews.services import import_lines
@@ -73,7 +73,7 @@ def restore(file: Path, *, author: Author, any_vault: bool = False, dry_run: boo
                     transaction.set_rollback(True)
     except OSError:
         raise SynapseError(ErrorCode.INVALID_PARAM_VALUE, "The file can't be read. Name a backup.") from None
-    except (KeyError, TypeError, ValueError, ValidationError, IntegrityError):
+    except (KeyError, TypeError, ValueError, ValidationError, DataError, IntegrityError):
         raise _no_backup("it holds a row that can't be one") from None
     return done
 

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Group, Permission, User
 from django.core.management import CommandError, call_command
+from django.db import OperationalError, connection
 from django.utils import timezone
 from oauth2_provider.models import get_application_model
 
@@ -30,6 +31,7 @@ from tests.conftest import VaultFolder
 from tests.wiki.conftest import Writer, claude
 from vault.errors import ErrorCode, SynapseError
 from vault.history import Author
+from wiki import audit
 from wiki.models import Audit, Page, Token
 from wiki.sync import scan
 from wiki.tokens import create_token, find_token, revoke_token
@@ -272,6 +274,43 @@ def test_rows_in_another_order_are_refused(raw: str, tmp_path: Path) -> None:
     file.write_bytes(summed([first, *reversed(rows)]))
     with pytest.raises(SynapseError, match="another order"):
         restore(file, author=BEN)
+
+
+@pytest.mark.parametrize("values", [{"actor": "a" * 9_999}, {"detail": {"text": "\0"}}], ids=["too long", "NUL"])
+def test_a_row_that_the_database_cannot_hold_is_the_backups_fault(
+    vault_folder: VaultFolder, tmp_path: Path, values: dict[str, Any]
+) -> None:
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite holds both")
+    file = tmp_path / "b.jsonl"
+    audit.record(action="write", author=BEN)
+    write_backup(file, author=BEN)
+    first, row = file.read_bytes().splitlines(keepends=True)[:2]
+    file.write_bytes(summed([first, row, json.dumps({**json.loads(row), **values}).encode() + b"\n"]))
+    Audit.objects.all().delete()
+    with pytest.raises(SynapseError, match="a row that can't be one"):
+        restore(file, author=BEN)
+    assert not Audit.objects.exists()
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_a_database_that_fails_in_the_middle_leaves_nothing(
+    raw: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    file = tmp_path / "b.jsonl"
+    write_backup(file, author=BEN)
+    lose_everything()
+    before, name = contents(), ("_take_tokens", "_take_audit", "_take_queue")[at]
+    taken = getattr(restoring, name)
+
+    def cut(*given: Any, **options: Any) -> None:
+        taken(*given, **options)
+        raise OperationalError("the connection is lost")
+
+    monkeypatch.setattr(restoring, name, cut)
+    with pytest.raises(OperationalError):
+        restore(file, author=BEN)
+    assert contents() == before
 
 
 def test_a_file_that_changes_while_it_is_read_changes_nothing(
