@@ -82,8 +82,7 @@ def test_pages_of_a_vault(name: str, serve, person, faultless, shoot) -> None:  
         if picture:
             faultless(page)
             if picture == "vault-callouts":
-                page.get_by_text("Showcase", exact=True).last.scroll_into_view_if_needed()
-                page.mouse.wheel(0, 500)
+                page.locator(".prose h2", has_text="Showcase").evaluate("(heading) => heading.scrollIntoView()")
             shoot(page, picture)
     page.goto(site.url)
     expect(page.locator(".figures b").first).not_to_have_text("0")
