@@ -771,7 +771,8 @@ def test_nothing_that_a_page_or_an_agent_says_runs(boss: Client, vault_folder: V
             if re.search(r"<\w", form):
                 assert form not in body
         assert "\u202e" not in body
-        assert not re.search(r"<(img|svg|base|iframe|object|embed)\b", body)
+        assert not re.search(r"<(svg|base|iframe|object|embed)\b", body)
+        assert not re.sub(r'<img src="/static/desk/mark\.svg"', "", body).count("<img"), "but the house's own mark"
         assert not re.search(r'(?:src|href|action)="\s*(?:https?:|//|javascript)', body)
 
 
