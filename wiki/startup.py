@@ -55,7 +55,8 @@ def ensure_index_folder() -> None:
         return
     try:
         settings.SYNAPSE_DATA.mkdir(mode=0o700, parents=True, exist_ok=True)  # its texts are nobody else's
-        Path(str(settings.DATABASES["default"]["NAME"])).parent.mkdir(parents=True, exist_ok=True)
+        # Of its own too: a folder that was there before, or is made by hand, may be open to all.
+        Path(str(settings.DATABASES["default"]["NAME"])).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError:
         raise SynapseError(
             ErrorCode.STORAGE_ERROR,

@@ -1,6 +1,7 @@
 """What a terminal is told names the fault that there is, and the mode that is set."""
 
 import os
+import stat
 import subprocess
 import sys
 from io import StringIO
@@ -74,6 +75,15 @@ def test_a_command_of_djangos_says_that_there_is_no_index(tmp_path, there):
     done = run(tmp_path, "createsuperuser", "--noinput", "--username", "ann", "--email", "ann@example.org")
     said = faults.sentence(faults.Fault.TABLES_MISSING) if there else "SYNAPSE_VAULT names a folder that is not there"
     assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr
+
+
+def test_the_index_is_its_owners_alone_in_a_folder_that_is_open_to_all(tmp_path):
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data").chmod(0o755)
+    assert run(tmp_path, "migrate", "-v0").returncode == 0
+    [index] = (tmp_path / "data").glob("*/index.sqlite3")
+    assert stat.S_IMODE(index.parent.stat().st_mode) == 0o700
 
 
 def test_whoever_asks_for_the_traceback_gets_it(tmp_path):
