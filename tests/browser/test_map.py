@@ -152,8 +152,8 @@ def test_twenty_thousand_pages_are_drawn_and_dragged(serve: Callable[..., Site],
 def test_a_vault_that_somebody_keeps_is_drawn(serve: Callable[..., Site], person: Any, shoot: Any) -> None:
     site = serve(copy=SHARED / "vaults" / "quartz-docs")
     site.manage("layout", "--force")
-    for name, dark in (("map", False), ("map-dark", True)):
-        page = opened(person(site, dark=dark), site)
+    for name, dark in (("vault-map", False), ("vault-map-dark", True)):
+        page = opened(person(site, dark=dark, viewport={"width": 880, "height": 560}), site)
         assert page.locator("[data-legend] button").count() > 4
         page.wait_for_function("document.querySelector('[data-stale]:not([hidden])') === null", timeout=_WITHIN)
         page.wait_for_timeout(1_000)  # until the picture is as sharp as it gets

@@ -261,14 +261,14 @@ const fetched = async () => {
 };
 
 // The index has changed since the map was made: a job is at it. The picture follows where it stands.
-const await_newer = async (left) => {
+const awaitNewer = async (left) => {
   const answer = await fetch(root.dataset.map, { method: "HEAD", credentials: "same-origin" }).catch(() => null);
   if (answer?.ok && answer.headers.get("ETag") !== tag) {
     const data = await fetched();
     pin(-1);
     show(data);
     part("stale").hidden = true;
-  } else if (left) setTimeout(await_newer, AGAIN, left - 1);
+  } else if (left) setTimeout(awaitNewer, AGAIN, left - 1);
 };
 
 const begin = async () => {
@@ -290,7 +290,7 @@ const begin = async () => {
   part("further").addEventListener("click", () => view.by(1 / 1.6));
   part("whole").addEventListener("click", () => (pin(-1), view.fit()));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", dress);
-  if (part("stale")) setTimeout(await_newer, AGAIN, LOOKS);
+  if (part("stale")) setTimeout(awaitNewer, AGAIN, LOOKS);
 };
 
 begin();
