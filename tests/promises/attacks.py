@@ -23,6 +23,7 @@ REST = "wiki/api/"
 QUEUE = "reviews/api/"
 DESK = "reviews/test_admin.py"
 ADMIN = "promises/test_p26_the_admin_shows_text.py"
+BROWSER = "browser/test_hostile.py"
 SLOW = "promises/test_p26_slow_and_many.py"
 MORE = "promises/test_p26_kinds_of_attacks.py"
 HTTP = "mcpapi/test_attacks_http.py"
@@ -184,6 +185,7 @@ ATTACKS: dict[str, Attack] = {
         "a picture that tells somebody",
         "wiki/test_write_page.py::test_remote_content_is_named_and_kept",
         f"{ADMIN}::test_nothing_of_a_page_is_loaded_or_run",
+        f"{BROWSER}::test_pages",
         f"{MORE}::test_nothing_that_a_page_names_is_fetched",
     ),
     # --- what is parsed ---
@@ -216,21 +218,29 @@ ATTACKS: dict[str, Attack] = {
     "A084": row(
         "addresses that run",
         f"{ADMIN}::test_nothing_of_a_page_is_loaded_or_run",
+        f"{BROWSER}::test_pages",
+        f"{BROWSER}::test_the_queue",
         f"{DESK}::test_nothing_that_a_page_or_an_agent_says_runs",
     ),
     "A085": row(
         "pictures that animate themselves into scripts",
         f"{ADMIN}::test_nothing_of_a_page_is_loaded_or_run",
-        note="pages are shown as text: no HTML is taken from them, so there is no list of what is allowed",
+        f"{BROWSER}::test_pages",
+        f"{BROWSER}::test_the_queue",
+        note="the admin shows pages as text; the reader draws them by a list of what is allowed, without svg and math",
     ),
     "A086": row(
         "pictures from elsewhere",
         f"{ADMIN}::test_nothing_of_a_page_is_loaded_or_run",
+        f"{BROWSER}::test_pages",
+        f"{BROWSER}::test_the_queue",
         f"{ADMIN}::test_each_page_has_its_policy",
     ),
     "A087": row(
         "overlays, forms, bases",
         f"{ADMIN}::test_nothing_of_a_page_is_loaded_or_run",
+        f"{BROWSER}::test_pages",
+        f"{BROWSER}::test_the_queue",
         f"{ADMIN}::test_each_page_has_its_policy",
     ),
     "A089": row(
