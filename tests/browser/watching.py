@@ -48,7 +48,8 @@ class Watch:
             self.faults.append(f"console: {message.text} ({where})")
 
     def _error(self, error: WebError) -> None:
-        self.faults.append(f"uncaught: {error.error}")
+        where = error.page.url if error.page else ""
+        self.faults.append(f"uncaught: {error.error} ({where})")
 
     def _dialog(self, dialog: Dialog) -> None:
         self.faults.append(f"{dialog.type} dialog: {dialog.message}")
