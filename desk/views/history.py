@@ -12,7 +12,7 @@ from desk.rendering.leads import page_address
 from desk.views.base import DeskView
 from desk.views.reading import head_of
 from reviews.admin.display import shown_row
-from reviews.diff import compare
+from reviews.services.diff import compare
 from vault.errors import ErrorCode, SynapseError
 from wiki import services
 from wiki.models import Page

@@ -9,8 +9,8 @@ from typing import Final
 from django.db.models import Count
 from django.http import HttpRequest
 
-from reviews.diff import conflicting
 from reviews.models import ReviewItem, Status
+from reviews.services.diff import conflicting
 
 _KEPT: Final = "_review_counts"
 _FIELDS: Final = ("item_type", "origin", "rule")

@@ -10,9 +10,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from reviews.admin.counts import queue_counts
-from reviews.diff import conflicting
 from reviews.models import ItemType, Origin, ReviewItem, Status
 from reviews.producers import PRODUCERS
+from reviews.services.diff import conflicting
 
 INBOX: Final = "inbox"
 CONFLICTS: Final = "conflicts"

@@ -13,8 +13,8 @@ from django.urls import reverse
 from reviews.actions import action_named, supported
 from reviews.admin.display import shown_row, visible_text
 from reviews.admin.preview import BUTTONS, KEYS
-from reviews.diff import ItemDiff, compare, item_diff
 from reviews.models import ReviewItem, Status
+from reviews.services.diff import ItemDiff, compare, item_diff
 from reviews.services.reading import MAX_EVENTS
 from reviews.services.rules import as_id
 from wiki.admin.display import page_link, visible

@@ -8,9 +8,9 @@ from typing import Final
 from uuid import UUID
 
 from reviews.actions import Action, check_supported, proposes_text
-from reviews.diff import conflicting
 from reviews.models import ReviewItem, Status
 from reviews.services.bulk import MAX_IDS
+from reviews.services.diff import conflicting
 from reviews.services.reading import items
 from vault.errors import SynapseError
 from wiki.admin.display import visible

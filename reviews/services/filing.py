@@ -14,6 +14,7 @@ from django.utils import timezone
 from reviews.models import Evidence, ItemType, Origin, ReviewItem, Status
 from reviews.services import events
 from reviews.services.findings import Filed, Finding, Outcome, content_key, item_values, pages_rested_on
+from reviews.services.reading import get_item
 from reviews.services.rules import check_may_decide, check_writes_allowed
 from vault.errors import ErrorCode, SynapseError
 from vault.history import Author
@@ -105,8 +106,6 @@ def reopen(*, item_id: UUID | str, author: Author) -> ReviewItem:
     Where the question is pending already, that item is the answer. Raises ``review_not_found``, ``read_only``,
     ``forbidden``.
     """
-    from reviews.services.reading import get_item
-
     old = get_item(item_id)
     check_writes_allowed()
     check_may_decide(author)

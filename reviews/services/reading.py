@@ -13,6 +13,7 @@ from django.utils.dateparse import parse_datetime
 
 from reviews.actions import proposes_text, supported
 from reviews.models import Evidence, ItemType, Origin, ReviewEvent, ReviewItem, Status
+from reviews.services.diff import item_diff
 from reviews.services.naming import iso, named_page
 from reviews.services.research import research_of
 from reviews.services.rules import as_id
@@ -146,8 +147,6 @@ def item_detail(item: ReviewItem) -> dict[str, Any]:
     ``research`` is where its run stands, with the page that came of it. ``conflict`` tells that the page is no longer
     the version that the proposal was made from. Reads files.
     """
-    from reviews.diff import item_diff
-
     pending = item.status == Status.PENDING
     diff = item_diff(item, stubs=True)
     newest = ReviewEvent.objects.filter(item=item).order_by("-pk")[:MAX_EVENTS]

@@ -7,7 +7,7 @@ import re
 import pytest
 from django.test import Client
 
-from reviews import diff
+from reviews.services import diff
 from tests.conftest import VaultFolder
 from vault.errors import SynapseError
 from vault.history import Author

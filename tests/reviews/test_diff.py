@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from reviews import comparing
 from reviews.comparing import Comparison, Row, Segment, matching_blocks, row_as_dict, split_lines
-from reviews.diff import MAX_LINES, MAX_ROWS, MAX_SHOWN, MAX_TEXT, ItemDiff, conflicting, item_diff
 from reviews.models import ItemType, Origin, ReviewItem, Status
 from reviews.services import Finding, file, resolve, stage_write
+from reviews.services.diff import MAX_LINES, MAX_ROWS, MAX_SHOWN, MAX_TEXT, ItemDiff, conflicting, item_diff
 from tests.conftest import VaultFolder
 from vault.history import Author
 from wiki.models import Page
@@ -227,7 +227,7 @@ FRONT = f"---\ntitle: Diff\nupdated: {TODAY}\n---\n"
 
 @pytest.fixture(autouse=True)
 def _day(monkeypatch: pytest.MonkeyPatch) -> None:
-    for place in ("reviews.diff", "wiki.services.approved", "wiki.services.composing"):
+    for place in ("reviews.services.diff", "wiki.services.approved", "wiki.services.composing"):
         monkeypatch.setattr(f"{place}.today", lambda: TODAY)
 
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reviews.diff import item_diff
 from reviews.models import ReviewItem, Status
 from reviews.services import list_items, propose, resolve, stage_write
+from reviews.services.diff import item_diff
 from tests.conftest import VaultFolder
 from tests.reviews.queue import ALICE, CLAUDE, history, pending
 from vault import drafts
