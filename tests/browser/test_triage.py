@@ -338,6 +338,40 @@ for number in range(6):
     assert statuses(site) == {"skipped": 3, "pending": 3}
 
 
+@pytest.mark.parametrize("phone", [False, True], ids=["desk", "phone"])
+def test_a_decision_needs_no_script(site: Site, person: Callable[..., Page], phone: bool) -> None:
+    queue(site, 'for number in range(2):\n    file(f"Case {number}", rank=9 - number)')
+    page = person(site, scripts=False, phone=phone)
+    open_list(page, site)
+    page.get_by_role("link", name="Case 0").click()
+    heading(page, "Case 0")
+    page.get_by_role("button", name="Dismiss").click()
+    heading(page, "Case 1")
+    assert statuses(site) == {"dismissed": 1, "pending": 1}
+
+
+def test_on_a_phone_a_proposal_stands_under_what_it_changes(site: Site, person: Callable[..., Page]) -> None:
+    site.write("wiki/entities/ada.md", FILES["wiki/entities/ada.md"])
+    queue(
+        site,
+        """
+from wiki.sync import scan
+scan()
+page = Page.objects.get(title="Ada")
+services.stage_write(
+    title="Ada", content="Born in 1816, a friend of [[Bob]].\\n", base_hash=page.content_hash, author=claude,
+    frontmatter={"type": "entity", "title": "Ada", "lang": "en", "sources": ["raw/sources/a.md"]},
+)
+""",
+    )
+    page = person(site, phone=True)
+    open_list(page, site)
+    page.get_by_role("link", name="Change the page Ada").click()
+    frame = page.locator(".review-diff-frame").first
+    assert frame.evaluate("frame => frame.scrollWidth <= frame.clientWidth")
+    expect(frame.get_by_text("title: Ada").locator("visible=true")).to_have_count(1)
+
+
 def test_filters_open_by_keyboard(site: Site, person: Callable[..., Page]) -> None:
     queue(site, 'file("Alpha")')
     page = person(site)
