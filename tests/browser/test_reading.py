@@ -71,6 +71,26 @@ def test_everything_can_be_done_without_a_script(site, person) -> None:  # type:
     expect(page.locator(".diff")).to_contain_text("narrowing")
 
 
+def test_no_property_makes_a_page_wider(site, person) -> None:  # type: ignore[no-untyped-def]
+    name, value = "name_of_a_property_" * 4, "valuewithoutablank" * 6
+    site.write("wiki/concepts/wide.md", f"---\ntitle: Wide\ntype: concept\n{name}: {value}\n---\nText.\n")
+    site.manage("rescan")
+    for phone in (False, True):
+        page = person(site, phone=phone)
+        page.goto(f"{site.url}/read/wiki/concepts/wide.md")
+        expect(page.get_by_role("rowheader", name=name)).to_be_visible()
+        assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+        box = page.get_by_role("cell", name="concept").bounding_box()
+        assert box and box["height"] < 60, "a short value is not broken by the letter"
+
+
+def test_a_page_is_found_on_the_map(site, person) -> None:  # type: ignore[no-untyped-def]
+    page = person(site)
+    page.goto(site.url + SPRING)
+    page.get_by_role("link", name="On the map").click()
+    expect(page.locator("[data-card]")).to_contain_text("Spring tide")
+
+
 def test_links_lead_on(site, person) -> None:  # type: ignore[no-untyped-def]
     page = person(site)
     page.goto(site.url + SPRING)
