@@ -15,7 +15,7 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reviews.models import CitedSource, Evidence, LikenessKey, ProducerState, ResearchRun, ReviewItem, Status
+from reviews.models import BaseText, CitedSource, Evidence, LikenessKey, ProducerState, ResearchRun, ReviewItem, Status
 from reviews.services import Finding, close, file, filing, forget_all, reopen, resolve
 from reviews.services.events import REFRESHES_TOLD_EVERY
 from reviews.services.findings import MAX_RATIONALE, MAX_TITLE, content_key
@@ -371,6 +371,7 @@ def test_forgetting_leaves_nothing() -> None:
     LikenessKey.objects.create(page=page, kind="title", key="k")
     CitedSource.objects.create(path="raw/sources/a.md", content_hash="0")
     ProducerState.objects.create(rule="orphan")
+    BaseText.objects.create(content_hash="0", text="The text that a proposal was made from.")
     models = list(apps.get_app_config("reviews").get_models())
     assert all(model._default_manager.exists() for model in models), "a row of each"
     forget_all()
