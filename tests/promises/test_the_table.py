@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
-from tests.promises.table import BEGIN, DOCUMENT, END, PROMISES, told
+from tests.promises.table import BEGIN, DOCUMENT, END, PROMISES, rows, told
 
 HERE = Path(__file__).parent
 
@@ -54,3 +55,14 @@ def test_figures_of_a_kind_are_added_up_and_the_last_run_of_a_test_counts() -> N
         "500 kills, 0 torn (postgresql)",
         "a seed: equal after 20 × 2 (sqlite)",
     ]
+
+
+def test_a_row_that_no_full_run_has_measured_stays() -> None:
+    standing = {"P1": "| P1 | as it was |", "P2": "| P2 | as it was |", "sqlite": "| sqlite | as it was |"}
+    seen = defaultdict(
+        list, P2=[line("a", "3 kills, 0 torn") | {"full": True}], P1=[line("a", "1 kill") | {"full": False}]
+    )
+    written = rows(seen, standing).splitlines()
+    assert standing["P1"] in written and standing["sqlite"] in written and standing["P2"] not in written
+    assert any(row.startswith("| P2 |") and "3 kills, 0 torn (sqlite)" in row for row in written)
+    assert any(row.startswith("| postgresql |") and "not run in full" in row for row in written)
