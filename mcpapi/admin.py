@@ -13,6 +13,7 @@ from wiki.admin.display import text_column, visible
 
 @admin.register(ToolCall)
 class ToolCallAdmin(ReadOnlyAdmin):
+    when_empty = "Each call of a tool by an agent is noted here."
     list_display = ["at", "shown_tool", "shown_client", "outcome", "error_code", "latency", "results", "tokens"]
     list_filter = ["outcome", "resolved", "error_code", "profile", "is_test"]
     search_fields = ["tool", "client"]

@@ -11,6 +11,7 @@ from wiki.admin.display import text_column
 
 @admin.register(ResearchRun)
 class ResearchRunAdmin(ReadOnlyAdmin):
+    when_empty = "A run begins when somebody hands an item of the queue on to research."
     list_display = ["shown_topic", "status", "shown_claimed_by", "lease_until", "attempts", "shown_page", "created_at"]
     list_filter = ["status", "backend"]
     search_fields = ["topic", "page_path"]

@@ -161,6 +161,15 @@ def test_search_and_filters(filled: VaultFolder, boss: Client, model: Any, query
     assert len(answer.context["cl"].result_list) == shown
 
 
+def test_a_list_without_rows_says_how_they_come(boss: Client) -> None:
+    bare = boss.get("/admin/wiki/page/").content.decode()
+    assert "There is nothing here yet" in bare and "manage.py rescan" in bare
+    assert "Nothing here fits" not in bare and "Create a new item" not in bare
+    searched = boss.get("/admin/wiki/page/", {"q": "nowhere"}).content.decode()
+    assert "Nothing here fits" in searched and "There is nothing here yet" not in searched
+    assert "Nothing here fits" in boss.get("/admin/wiki/page/", {"type": "entity"}).content.decode()
+
+
 def test_deleted_pages_are_shown_when_asked_for(filled: VaultFolder, boss: Client) -> None:
     (filled.root / "notes/bad.md").unlink()
     scan(allow_deletions=True)

@@ -35,11 +35,15 @@ def _without_colours(shown: SafeString) -> SafeString:
 class ReadOnlyAdmin(Admin):
     """Rows that are made from files or by services: shown, searched and filtered, never edited."""
 
+    change_list_template = "wiki/admin/rows.html"
     list_per_page = 50
     show_full_result_count = False  # counting all rows of a large vault again on every search
     show_facets = admin.ShowFacets.NEVER
     view_on_site = False  # a page that is gone has no such place, and a link to it would lead to the front page
     actions: Sequence[str] | None = None
+    #: What a list without any row says of how rows come, and the command that brings them.
+    when_empty = ""
+    command_when_empty = ""
 
     @property
     def readonly_preprocess_fields(self) -> dict[str, Callable[[SafeString], SafeString]]:

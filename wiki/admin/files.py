@@ -19,6 +19,8 @@ MAX_ROWS: Final = 50
 
 @admin.register(File)
 class FileAdmin(ReadOnlyAdmin):
+    when_empty = "Files come from the vault. A scan looks for them:"
+    command_when_empty = ".venv/bin/python manage.py rescan"
     list_display = ["shown_path", "kind", "size", "citing", "gone", "at_the_desk"]
     list_filter = ["kind", ("deleted_at", admin.EmptyFieldListFilter)]
     search_fields = ["path"]

@@ -12,6 +12,8 @@ from wiki.models import Link
 
 @admin.register(Link)
 class LinkAdmin(ReadOnlyAdmin):
+    when_empty = "Links come from the pages of the vault. A scan looks for them:"
+    command_when_empty = ".venv/bin/python manage.py rescan"
     list_display = ["shown_text", "from_page", "kind", "state", "shown_target", "at_the_desk"]
     list_filter = ["state", "kind", "embed"]
     list_select_related = ["source"]

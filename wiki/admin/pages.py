@@ -25,6 +25,8 @@ MAX_ROWS = 50
 
 @admin.register(Page)
 class PageAdmin(ReadOnlyAdmin):
+    when_empty = "Pages come from the Markdown files of the vault. A scan looks for them:"
+    command_when_empty = ".venv/bin/python manage.py rescan"
     list_display = ["shown_title", "shown_path", "type", "lang", "words", "flagged", "indexed_at", "at_the_desk"]
     list_filter = ["type", "lang", LinksFilter, FlaggedFilter, TagFilter, "reserved", DeletedFilter]
     search_fields = ["title", "path"]

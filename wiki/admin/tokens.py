@@ -50,6 +50,8 @@ class TokenForm(_TokenModelForm):
 
 @admin.register(Token)
 class TokenAdmin(RevokingAdmin):
+    when_empty = "A token lets an agent in over HTTP. To make one:"
+    command_when_empty = ".venv/bin/python manage.py token create laptop --scope read"
     list_display = ["name", "prefix", "scope", "state", "user", "created_at", "last_used_at", "expires_at"]
     list_filter = ["scope", ("revoked_at", admin.EmptyFieldListFilter)]
     list_select_related = ["user"]
