@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from django.conf import settings
 from django.db import DatabaseError, connection
 
 from vault import upkeep
 from vault.current import current_vault
-from vault.errors import SynapseError
+from vault.errors import ErrorCode, SynapseError
 from vault.history import Author, recover_orphans
 from wiki import audit, faults, jobs
 from wiki.binding import check_binding
@@ -22,7 +23,7 @@ from wiki.embedding import reconcile
 from wiki.exclusive import try_exclusive
 from wiki.models import Job, Page
 from wiki.search.rebuild import rebuild_words
-from wiki.startup import ensure_tables, pending_migrations
+from wiki.startup import ensure_tables, has_no_index, pending_migrations
 from wiki.sync import scan
 from wiki.vectors.stores import remote_store
 
@@ -89,6 +90,11 @@ def _asked(question: Callable[[], str]) -> tuple[str, str]:
 
 
 def _tables() -> str:
+    if has_no_index():
+        if settings.VAULT_ID is None:  # made for the new id of a vault that has lost its own, it would be another index
+            words = faults.sentence(faults.Fault.TABLES_MISSING)
+            raise SynapseError(ErrorCode.STORAGE_ERROR, f"{words} If this vault had one, put its .synapse back first.")
+        return "The index has not been made."
     missing = pending_migrations()
     if not missing:
         check_binding()

@@ -84,10 +84,10 @@ def require_tables() -> None:
     Raises ``dependency_missing`` where the database does not answer.
     """
     try:
-        missing = 0 if _has_no_index() else pending_migrations()
+        missing = 0 if has_no_index() else pending_migrations()
     except DatabaseError as error:
         raise database_problem(error) from None
-    if missing or _has_no_index():
+    if missing or has_no_index():
         raise _no_tables()
 
 
@@ -95,7 +95,7 @@ def failure_in_words(error: DatabaseError) -> str | None:
     """What is said of a database that failed under a command that is not ours; None for a mistake in what was asked."""
     if faults.of_database(error) is None:
         return None
-    return (_no_tables() if _has_no_index() else database_problem(error)).message
+    return (_no_tables() if has_no_index() else database_problem(error)).message
 
 
 def _no_tables() -> SynapseError:
@@ -105,7 +105,7 @@ def _no_tables() -> SynapseError:
     return SynapseError(ErrorCode.STORAGE_ERROR, faults.sentence(fault))
 
 
-def _has_no_index() -> bool:
+def has_no_index() -> bool:
     """Whether the built-in index is a file that nobody has made yet."""
     file = Path(str(connection.settings_dict["NAME"]))
     return connection.vendor == "sqlite" and file.is_absolute() and not file.exists()

@@ -1,6 +1,7 @@
 """What a terminal is told names the fault that there is, and the mode that is set."""
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -22,7 +23,7 @@ def test_without_the_vaults_folder_no_command_asks_for_a_new_index(settings, tmp
     if there:
         (tmp_path / "vault").mkdir()
     settings.SYNAPSE_VAULT = tmp_path / "vault"
-    monkeypatch.setattr(startup, "_has_no_index", lambda: True)
+    monkeypatch.setattr(startup, "has_no_index", lambda: True)
     monkeypatch.setattr(startup.connection, "vendor", "sqlite")
     with pytest.raises(SynapseError) as refused:
         startup.require_tables()
@@ -75,6 +76,39 @@ def test_a_command_of_djangos_says_that_there_is_no_index(tmp_path, there):
     done = run(tmp_path, "createsuperuser", "--noinput", "--username", "ann", "--email", "ann@example.org")
     said = faults.sentence(faults.Fault.TABLES_MISSING) if there else "SYNAPSE_VAULT names a folder that is not there"
     assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr
+
+
+def test_doctor_tells_an_index_that_nobody_has_made_from_a_database_that_is_away(tmp_path):
+    (tmp_path / "vault").mkdir()
+    looked, mended = run(tmp_path, "doctor"), run(tmp_path, "doctor", "--repair", "--dry-run")
+    said = faults.SAID[faults.Fault.TABLES_MISSING]
+    for done in (looked, mended):
+        assert done.returncode == 1 and said.happened in done.stdout and said.to_do in done.stdout
+    assert "NOT mended" in mended.stdout and ".synapse folder" not in looked.stdout
+    assert not any((tmp_path / "vault").iterdir()) and not list((tmp_path / "data").glob("*/"))
+
+
+def test_doctor_asks_for_a_lost_state_folder_before_another_index_is_made(tmp_path):
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault" / "a.md").write_text("# A\n")
+    run(tmp_path, "rescan")
+    (tmp_path / "vault" / ".synapse").rename(tmp_path / "away")
+    looked, mended = run(tmp_path, "doctor"), run(tmp_path, "doctor", "--repair")
+    assert "its .synapse folder is lost: put that back first" in looked.stdout
+    assert mended.returncode == 1 and "put its .synapse back first" in mended.stdout
+    assert not (tmp_path / "vault" / ".synapse").exists()
+
+
+def test_doctor_makes_an_index_anew_whose_folder_is_gone(tmp_path):
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault" / "a.md").write_text("# A\n")
+    run(tmp_path, "rescan")
+    [index] = (tmp_path / "data").glob("*/index.sqlite3")
+    shutil.rmtree(index.parent)
+    assert faults.SAID[faults.Fault.TABLES_MISSING].happened in run(tmp_path, "doctor").stdout
+    mended = run(tmp_path, "doctor", "--repair")
+    assert mended.returncode == 0 and "NOT" not in mended.stdout
+    assert index.exists() and run(tmp_path, "doctor").returncode == 0
 
 
 def test_the_index_is_its_owners_alone_in_a_folder_that_is_open_to_all(tmp_path):

@@ -33,7 +33,7 @@ from wiki.binding import check_binding
 from wiki.data_version import STATE_PK
 from wiki.faults import Fault
 from wiki.models import Audit, EmbeddingState, Page, VaultState
-from wiki.startup import pending_migrations
+from wiki.startup import has_no_index, pending_migrations
 from wiki.vectors.embedders import embeddings_wanted, loaded_embedder
 from wiki.vectors.patience import in_thread
 from wiki.vectors.rows import model_problem
@@ -49,6 +49,8 @@ _CONNECT_SECONDS: Final = 1.0
 FULL_BYTES: Final = 32_000_000
 #: Clocks of two machines may differ by so much.
 CLOCK_SLACK: Final = timedelta(minutes=10)
+#: A vault's index is found by the id in its .synapse folder.
+_WITHOUT_ID: Final = "If this vault had one, its .synapse folder is lost: put that back first, and the index is there."
 #: How often ``serve`` looks.
 LOOK_SECONDS: Final = 10.0
 
@@ -102,6 +104,13 @@ def _vault() -> Iterator[Trouble]:
 
 
 def _database() -> Iterator[Trouble]:
+    if has_no_index():  # looked for before it is opened: that would make an empty one, or say that nothing answers
+        if settings.VAULT_ID is not None:
+            yield Trouble(Fault.TABLES_MISSING)
+        elif is_folder(Path(settings.SYNAPSE_VAULT)):
+            others = any(settings.SYNAPSE_DATA.glob("*/index.sqlite3"))
+            yield Trouble(Fault.TABLES_MISSING, _WITHOUT_ID if others else "")
+        return
     try:
         known = VaultState.objects.filter(pk=STATE_PK).exists()
         if _tables.missing():

@@ -58,7 +58,8 @@ class Command(SynapseCommand):
         if options["json"]:
             self.print_json({"repairs": [one.as_dict() for one in repairs], "dry_run": options["dry_run"]})
         for one in repairs if not options["json"] else ():
-            state = "would be mended" if options["dry_run"] else "mended" if one.done else "NOT mended"
+            would = options["dry_run"] and one.does
+            state = "would be mended" if would else "mended" if one.done else "NOT mended"
             self.stdout.write(f"{one.name:<18} {one.found}")
             self.stdout.write(f"{'':<18} {one.does} {state}.".replace("  ", " "))
         if not repairs and not options["json"]:
