@@ -6,9 +6,12 @@ from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 from django.views.generic import RedirectView
 
+from wiki import paced_login
+
 admin.autodiscover()
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("admin/login/", paced_login.login),
     path("admin/", admin.site.urls),
     path("", include("wiki.urls")),
     path("", include("reviews.urls")),

@@ -128,6 +128,20 @@ def test_search_as_one_types_with_keys_alone(site, person, shoot) -> None:  # ty
     expect(page.get_by_label("Search the wiki")).to_be_focused()
 
 
+def test_the_list_of_pages_is_searched_as_one_types(site, person) -> None:  # type: ignore[no-untyped-def]
+    page = person(site)
+    page.goto(f"{site.url}/read?type=entity")
+    page.keyboard.press("/")
+    page.keyboard.type("moo")
+    expect(page).to_have_url(re.compile("q=moo"))
+    expect(page.locator("h1")).to_have_text("Search")
+    expect(page.locator(".hit", has_text="wiki/entities/moon.md")).to_have_count(1)
+    expect(page.locator(".hit", has_text="wiki/concepts")).to_have_count(0)
+    page.get_by_label("Type").select_option("concept")
+    page.get_by_role("button", name="Filter").click()
+    expect(page).to_have_url(re.compile("q=moo.*type=concept"))
+
+
 def test_filters_hold_while_one_types(site, person) -> None:  # type: ignore[no-untyped-def]
     page = person(site)
     page.goto(f"{site.url}/read?q=tide")

@@ -1,4 +1,5 @@
-// Search as you type: the server draws the results, this puts them into the page. Without it the form does the same.
+// Search as you type, from the list of pages too: the server draws the results, this puts them into the page. Without it
+// the form does the same.
 (() => {
   "use strict";
   const form = document.querySelector("[data-live]");
@@ -8,6 +9,17 @@
   const PAUSE = 120; // ms without a key before the server is asked
   let timer = 0;
   let asked = null; // the request on its way: a newer one ends it
+
+  // What the filters send along, so that they keep what is asked; the list of pages begins without it.
+  const filtered = () => {
+    const filters = document.querySelector("[data-filters]");
+    let hidden = filters.querySelector("input[name=q]");
+    if (!hidden) {
+      hidden = Object.assign(document.createElement("input"), { type: "hidden", name: "q" });
+      filters.prepend(hidden);
+    }
+    return hidden;
+  };
 
   const query = () => {
     const given = new URLSearchParams(new FormData(document.querySelector("[data-filters]")));
@@ -33,8 +45,9 @@
       results.replaceChildren(...parsed.body.childNodes);
       history.replaceState(null, "", address);
       document.title = `${given.get("q")} · Synapse`;
-      const hidden = document.querySelector("[data-filters] input[name=q]");
-      if (hidden) hidden.value = given.get("q");
+      const heading = document.querySelector("[data-heading]");
+      if (heading) heading.textContent = "Search";
+      filtered().value = given.get("q");
     } catch (error) {
       if (error.name !== "AbortError") form.dataset.failed = "";
     }
