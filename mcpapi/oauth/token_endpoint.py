@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils.decorators import method_decorator
 from django.views.decorators.csrf import csrf_exempt
+from oauth2_provider.models import get_access_token_model
 from oauth2_provider.views import RevokeTokenView, TokenView
 
 from mcpapi.oauth.addresses import issuer_of
 from mcpapi.oauth.guidance import how_to_register
 from mcpapi.oauth.pages import Offered
+
+AccessToken = get_access_token_model()
 
 
 @method_decorator(csrf_exempt, name="dispatch")
@@ -23,7 +26,11 @@ class IssueToken(Offered, TokenView):  # type: ignore[misc]
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """The tokens, or why there are none. Other grants than codes and refresh tokens are not known here."""
-        response: HttpResponse = self.authorization_flow_token_response(request)
+        try:
+            response: HttpResponse = self.authorization_flow_token_response(request)
+        except AccessToken.DoesNotExist:
+            # Between its making and its look-up for a signal the code was shown again, which ended what came of it.
+            response = JsonResponse({"error": "invalid_grant"}, status=400)
         return _explained(request, response)
 
 

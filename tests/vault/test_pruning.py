@@ -343,7 +343,7 @@ def test_nothing_is_noted_of_versions_that_a_person_took_away(vault: Vault, cloc
         write(vault, f"text {number}".encode())
     prune(vault, 30)
     expire_drafts(vault, 30)
-    first, *rest = sorted((vault.state / "history").glob("*/*.md"))
+    first, *rest = sorted((vault.state / "history").glob("*/*.md"), key=lambda file: file.read_bytes())  # oldest first
     clocks.wait(20)
     taken = first.read_bytes()
     first.unlink()

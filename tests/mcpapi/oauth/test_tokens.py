@@ -14,6 +14,7 @@ from django.utils import timezone
 from oauth2_provider.models import AccessToken, Grant, RefreshToken
 
 from mcpapi.auth import authenticate
+from mcpapi.oauth.token_endpoint import IssueToken
 from tests.mcpapi.oauth.flow import BASE, CLAUDE, Agent, DjangoBrowser
 from tests.mcpapi.oauth.test_authorize import FOREIGN, OURS
 from vault.errors import SynapseError
@@ -47,6 +48,24 @@ def test_a_code_that_is_shown_again_ends_what_came_of_it(agent, reader):
     refused(agent.exchange(code), "invalid_grant")
     assert not holds(newer)
     refused(agent.refresh(newer["refresh_token"]), "invalid_grant")
+
+
+def test_a_code_that_is_shown_again_while_its_tokens_are_answered_leaves_none(agent, reader, monkeypatch):
+    agent.register()
+    code = agent.code("rita")
+    made = IssueToken.create_token_response
+    inner = []
+
+    def shown_again(self, request):
+        answer = made(self, request)
+        monkeypatch.setattr(IssueToken, "create_token_response", made)
+        inner.append(agent.exchange(code))
+        return answer
+
+    monkeypatch.setattr(IssueToken, "create_token_response", shown_again)
+    refused(agent.exchange(code), "invalid_grant")
+    refused(inner[0], "invalid_grant")
+    assert not AccessToken.objects.exists()
 
 
 def test_of_a_code_a_digest_is_kept_which_is_no_code_itself(agent, reader):
