@@ -30,7 +30,8 @@ class IssueToken(Offered, TokenView):  # type: ignore[misc]
             response: HttpResponse = self.authorization_flow_token_response(request)
         except AccessToken.DoesNotExist:
             # Between its making and its look-up for a signal the code was shown again, which ended what came of it.
-            response = JsonResponse({"error": "invalid_grant"}, status=400)
+            why = "The code was shown again, which ended what came of it."
+            response = JsonResponse({"error": "invalid_grant", "error_description": why}, status=400)
         return _explained(request, response)
 
 
