@@ -64,7 +64,7 @@ def no_words_of_others(request: pytest.FixtureRequest, django_db_blocker) -> Ite
             cursor.execute("DELETE FROM wiki_words")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder with cases and vaults that is not part of the project; tests on it skip where it is absent."""
     if not SHARED.is_dir():

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-
-from tests.conftest import SHARED
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -148,9 +147,10 @@ def test_twenty_thousand_pages_are_drawn_and_dragged(serve: Callable[..., Site],
     assert page.locator("canvas").screenshot() != before
 
 
-@pytest.mark.skipif(not (SHARED / "vaults").exists(), reason="the shared vaults are not here")
-def test_a_vault_that_somebody_keeps_is_drawn(serve: Callable[..., Site], person: Any, shoot: Any) -> None:
-    site = serve(copy=SHARED / "vaults" / "quartz-docs")
+def test_a_vault_that_somebody_keeps_is_drawn(
+    serve: Callable[..., Site], person: Any, shoot: Any, shared: Path
+) -> None:
+    site = serve(copy=shared / "vaults" / "quartz-docs")
     site.manage("layout", "--force")
     for name, dark in (("vault-map", False), ("vault-map-dark", True)):
         page = opened(person(site, dark=dark, viewport={"width": 880, "height": 560}), site)

@@ -36,6 +36,18 @@ def file(title, rank=0, item_type="duplicate", **fields):
 """
 
 
+#: An agent proposes another text for the page Ada.
+ADA_STAGED = """
+from wiki.sync import scan
+scan()
+page = Page.objects.get(title="Ada")
+services.stage_write(
+    title="Ada", content="Born in 1816, a friend of [[Bob]].\\n", base_hash=page.content_hash, author=claude,
+    frontmatter={"type": "entity", "title": "Ada", "lang": "en", "sources": ["raw/sources/a.md"]},
+)
+"""
+
+
 @pytest.fixture(scope="module")
 def site(serve: Callable[..., Site]) -> Site:
     return serve(files=FILES)
@@ -244,15 +256,7 @@ def test_a_conflict_that_comes_while_the_form_is_open(
     site.write("wiki/entities/ada.md", FILES["wiki/entities/ada.md"])
     queue(
         site,
-        """
-from wiki.sync import scan
-scan()
-page = Page.objects.get(title="Ada")
-services.stage_write(
-    title="Ada", content="Born in 1816, a friend of [[Bob]].\\n", base_hash=page.content_hash, author=claude,
-    frontmatter={"type": "entity", "title": "Ada", "lang": "en", "sources": ["raw/sources/a.md"]},
-)
-""",
+        ADA_STAGED,
     )
     page = person(site)
     open_list(page, site)
@@ -354,15 +358,7 @@ def test_on_a_phone_a_proposal_stands_under_what_it_changes(site: Site, person: 
     site.write("wiki/entities/ada.md", FILES["wiki/entities/ada.md"])
     queue(
         site,
-        """
-from wiki.sync import scan
-scan()
-page = Page.objects.get(title="Ada")
-services.stage_write(
-    title="Ada", content="Born in 1816, a friend of [[Bob]].\\n", base_hash=page.content_hash, author=claude,
-    frontmatter={"type": "entity", "title": "Ada", "lang": "en", "sources": ["raw/sources/a.md"]},
-)
-""",
+        ADA_STAGED,
     )
     page = person(site, phone=True)
     open_list(page, site)

@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.conftest import SHARED
-
 #: Of each vault pages in which there is much to draw, and the name of the picture that the docs have of one.
 PAGES: dict[str, dict[str, str]] = {
     "quartz-docs": {
@@ -62,10 +60,8 @@ def expected(file: Path) -> Counter[str]:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_pages_of_a_vault(name: str, serve, person, faultless, shoot) -> None:  # type: ignore[no-untyped-def]
-    if not SHARED.is_dir():
-        pytest.skip("the shared vaults are not on this machine")
-    vault = SHARED / "vaults" / name
+def test_pages_of_a_vault(name: str, serve, person, faultless, shoot, shared) -> None:  # type: ignore[no-untyped-def]
+    vault = shared / "vaults" / name
     site = serve(copy=vault)
     page: Page = person(site, dark="dark" in str(PAGES[name]), viewport={"width": 1040, "height": 660})
     for path, picture in PAGES[name].items():
